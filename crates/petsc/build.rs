@@ -8,6 +8,7 @@ fn main() {
     if std::env::var_os("CARGO_FEATURE_PETSC").is_none() {
         return;
     }
+
     match libraries("PETSc").or_else(|| libraries("petsc")) {
         Some(flags) => link(&flags),
         None => link("-L/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-real/lib -lpetsc_real"),

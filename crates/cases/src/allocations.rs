@@ -52,9 +52,11 @@ impl Observer for AllocationWatch {
     fn accepted(&mut self, _exchange: Exchange<'_>) -> Result<(), Error> {
         self.steps += 1;
         let now = allocations();
+
         if self.steps == 10 {
             self.early = now;
         }
+
         self.late = now;
         Ok(())
     }

@@ -15,6 +15,7 @@ pub fn chain(n: usize, bend: f64) -> Scenario {
     } else {
         "+ bend * ((left_x - x)^3 + (right_x - x)^3) "
     };
+
     for i in 0..n {
         let start = if i == 0 { 1.0 } else { 0.0 };
         let _ = write!(

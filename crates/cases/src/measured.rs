@@ -170,6 +170,7 @@ pub fn measure_run(scenario: &Scenario, choices: &[(&str, &str)]) -> Measured {
             .collect()
     };
     let (mut errors, mut deviations) = (Vec::new(), Vec::new());
+
     for (variable, (name, values)) in selection.variables().iter().zip(trajectory.columns()) {
         let truth = truth(variable);
         errors.push((name.to_owned(), measure(trajectory.times(), values, &truth)));

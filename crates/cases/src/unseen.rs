@@ -35,6 +35,7 @@ pub fn unseen(kind: &str) -> Vec<Unseen> {
         .map(|file| read(&file.expect("BUG: a folder that can be read").path()))
         .collect();
     all.sort_by(|one, other| one.name.cmp(&other.name));
+
     all
 }
 

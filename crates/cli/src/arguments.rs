@@ -301,6 +301,7 @@ impl ChangeArguments {
         let lists = tolerance
             .chain(options)
             .map(|(key, text)| (key, listed(text)));
+
         lists.filter(|(_, values)| values.len() > 1).collect()
     }
 
@@ -323,6 +324,7 @@ impl ChangeArguments {
         for (key, value) in &self.option {
             choices.set(key, value);
         }
+
         let tolerance = self.tolerance.as_deref();
         let integrator = self.integrator_tolerance.as_deref();
         let flags = [
@@ -333,6 +335,7 @@ impl ChangeArguments {
             ("petsc-options", self.petsc_options.as_deref()),
             ("integrator-tolerance", integrator),
         ];
+
         for (key, value) in flags {
             if let Some(value) = value {
                 choices.set(key, value);
@@ -367,11 +370,13 @@ impl SharedArguments {
         // What cannot be is said before FMUs are tried out.
         self.placement()?;
         output::check_endings(self.output.as_deref(), self.report.as_deref())?;
+
         if self.json && self.writes_to_standard_output() {
             return Err(Failure::misuse(
                 "--json and --output - both write to standard output: choose one",
             ));
         }
+
         let fmi_log = self.start_log(model)?;
         self.changes
             .load(model, &self.record, self.step_timeout, fmi_log)
@@ -401,6 +406,7 @@ impl SharedArguments {
         if self.logs_over_results() || is_model(model, path) || is_archive(path) {
             return Ok(None);
         }
+
         create_log(path)?;
         // FMUs may change the working directory.
         let absolute =
@@ -415,6 +421,7 @@ impl SharedArguments {
         let go_on =
             |path: &Path| CallLog::append(path).map_err(|error| Failure::cannot_write(path, error));
         let fmi_log = self.log_fmi_calls.as_deref().map(go_on).transpose()?;
+
         Ok(RunOptions {
             placement,
             fmi_log,
@@ -428,6 +435,7 @@ impl SharedArguments {
             let message = "--step-timeout needs --workers processes: a system in this process cannot be stopped";
             return Err(Failure::misuse(message));
         }
+
         match (self.workers, self.worker_threads) {
             (None, None) => Ok(Placement::SingleThread),
             (Some(WorkersArgument::Threads) | None, threads) => Ok(Placement::Threads(threads)),
@@ -446,17 +454,20 @@ impl SharedArguments {
                 "--output-interval needs --output: without a file there are no rows to space out";
             return Err(Failure::misuse(message));
         }
+
         for path in [&self.output, &self.report, &self.log_fmi_calls]
             .into_iter()
             .flatten()
         {
             refuse_to_replace(model, scenario, path)?;
         }
+
         if self.log_fmi_calls.is_some() && self.logs_over_results() {
             return Err(Failure::misuse(
                 "--log-fmi-calls names the file of the results",
             ));
         }
+
         check_distinct(self.output.as_deref(), self.report.as_deref())?;
         match &self.log_fmi_calls {
             Some(path) if is_archive(path) => create_log(path),
@@ -533,6 +544,7 @@ pub(crate) fn refuse_to_replace(
             "{shown} is the model: results would replace it"
         )));
     }
+
     if is_fmu(scenario, path) {
         return Err(Failure::misuse(format!(
             "{shown} is an FMU of the model: results would replace it"

@@ -18,9 +18,11 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
             .changes
             .choices(arguments.method.as_deref(), arguments.step.as_deref(), &[]);
     let mut options = scenario.options(&choices)?;
+
     if scenario.needs_processes() {
         options.placement = processes::placement(None)?;
     }
+
     let chosen = scenario.chosen_method(&options)?;
     scenario.start(&options)?;
     output::print(&findings(&scenario, &options, chosen)?)
@@ -37,16 +39,20 @@ fn findings(
     text += &loops(scenario);
     let permitted = scenario.permitted_methods(options).join(", ");
     let _ = writeln!(text, "Methods that the systems permit: {permitted}.");
+
     if let Some(reason) = reason {
         let _ = writeln!(text, "auto chooses {chosen}: {reason}.");
     }
+
     text += &bounds(scenario);
     text += &words::warnings(&scenario.warnings);
     text += &words::warnings(scenario.method_warnings(chosen));
+
     if scenario.needs_processes() {
         text += "It has several systems of an FMU of which only one can live in a process: \
                  run it with --workers processes.\n";
     }
+
     text += "The model is sound.\n";
     Ok(text)
 }
@@ -68,6 +74,7 @@ fn loops(scenario: &Scenario) -> String {
     if loops.is_empty() {
         return "No algebraic loops.\n".to_owned();
     }
+
     let sentence =
         |members| format!("Algebraic loop through {members}; it can be solved at the start.\n");
     loops.into_iter().map(sentence).collect()
@@ -90,6 +97,7 @@ fn given_boxes(scenario: &Scenario) -> String {
     let boxes = scenario.boxes().unwrap_or_default();
     let states = counted(boxes.iter().flat_map(|of| &of.states));
     let parameters = counted(boxes.iter().flat_map(|of| &of.parameters));
+
     format!(
         "It can be enclosed; boxes are given for {states} states and {parameters} parameters.\n"
     )
@@ -119,6 +127,7 @@ fn systems(scenario: &Scenario, options: &RunOptions) -> Result<String, Failure>
         ("step", right),
     ]);
     let all = scenario.capabilities_of_systems(options)?;
+
     for (capabilities, interface) in all.iter().zip(scenario.connections.interfaces()) {
         table.row(vec![
             interface.name.clone(),

@@ -21,10 +21,12 @@ use crate::{interrupt, output, processes};
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
     let asked = Asked::of(arguments)?;
+
     if shared.writes_to_standard_output() {
         let message = "--output - is for a single run: compare writes a file for each";
         return Err(Failure::misuse(message));
     }
+
     let scenario = shared.load(&asked.model)?;
     shared.check(&asked.model, &scenario)?;
     let varied = combinations(&shared.changes.varied());
@@ -51,9 +53,11 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
         troubles: Vec::new(),
     };
     series.run(&plan(&methods, &varied, &asked.steps))?;
+
     if let Some(page) = page {
         page.write(&comparison_page(&scenario.name, &series.runs))?;
     }
+
     series.show()?;
     series.end()
 }
@@ -76,6 +80,7 @@ impl Series<'_> {
     fn run(&mut self, plan: &[Planned]) -> Result<(), Failure> {
         self.several = plan.len() > 1;
         let interrupted = interrupt::listen();
+
         for planned in plan {
             let done = self.execute(planned, interrupted)?;
             let stopped = done.summary.message.is_some() && interrupted.load(Ordering::Relaxed);
@@ -105,6 +110,7 @@ impl Series<'_> {
             shared: self.shared,
             interrupted,
         };
+
         execute.run(session)
     }
 
@@ -114,6 +120,7 @@ impl Series<'_> {
         let choices = changes.choices(Some(&planned.method), step, &planned.varied);
         let options = self.shared.options(self.scenario, &choices)?;
         let again = self.several || self.shared.verify;
+
         processes::if_instances_are_single(options, self.scenario, again, self.shared.step_timeout)
     }
 
@@ -128,6 +135,7 @@ impl Series<'_> {
             Err(Failure::EndedEarly(trouble)) => self.troubles.push(trouble),
             Err(refused) => return Err(refused),
         }
+
         self.troubles.extend(ended_early(&done.summary));
         self.runs.push(done.summary);
         Ok(())
@@ -180,6 +188,7 @@ impl Asked {
                 "which model? usage: dovetail compare MODEL --method M… [--step H,H,…]",
             ));
         };
+
         Ok(Self {
             model,
             methods,
@@ -199,6 +208,7 @@ struct Planned {
 fn plan(methods: &[String], varied: &[Vec<(String, String)>], steps: &[String]) -> Vec<Planned> {
     let steps = each_or_none(steps);
     let mut plan = Vec::new();
+
     for method in methods {
         for varied in varied {
             let planned = |step: &Option<String>| Planned {
@@ -246,6 +256,7 @@ fn permitted(
 ) -> Result<Vec<String>, Failure> {
     let mut all = Vec::new();
     let names = registry().method_names().into_iter();
+
     for name in names.filter(|name| !scenario.solves_as_one(name)) {
         let choices = shared.changes.choices(Some(name), None, varied);
         let options = shared.options(scenario, &choices)?;
@@ -268,6 +279,7 @@ fn selection(
     } else {
         shared.record.clone()
     };
+
     if names.is_empty() {
         return Err(Failure::misuse(
             "the reference file has none of the model's variables",
@@ -288,12 +300,14 @@ fn file_of_run(path: &Path, several: bool, planned: &Planned) -> PathBuf {
     if !several {
         return path.to_owned();
     }
+
     let text = |part: &OsStr| part.to_string_lossy().into_owned();
     let mut parts: Vec<String> = path.file_stem().map(text).into_iter().collect();
     parts.push(planned.method.clone());
     parts.extend(planned.varied.iter().map(|(_, value)| value.clone()));
     parts.extend(planned.step.clone());
     let stem = parts.join("-");
+
     match path.extension() {
         Some(extension) => path.with_file_name(format!("{stem}.{}", text(extension))),
         None => path.with_file_name(stem),
@@ -313,6 +327,7 @@ fn errors(
     let error = error.map(|((name, values), truth)| {
         (name.to_owned(), measure(trajectory.times(), values, truth))
     });
+
     Ok(Comparison {
         error: error.collect(),
         order: vec![],
@@ -340,6 +355,7 @@ fn with_order(
         .iter()
         .filter_map(|(name, error)| Some((name.clone(), order(name, error.nrmse?)?)))
         .collect();
+
     comparison
 }
 

@@ -49,6 +49,7 @@ impl Execute<'_> {
             self.interrupted,
         );
         remedies::word_summary(&mut done.summary);
+
         Ok(done)
     }
 

@@ -36,6 +36,7 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
         arguments.all,
     );
     let methods = Methods::of(&scenario, &options);
+
     if arguments.json {
         let json = all_as_json(&scenario, &fmus, &methods);
         return output::print(&format!("{json:#}\n"));
@@ -63,6 +64,7 @@ fn found<'a>(scenario: &'a Scenario, all: &[Capabilities], shown: bool) -> Vec<F
             .position(|interface| interface.name == name)
     };
     let fmus = scenario.units().into_iter();
+
     fmus.map(|(name, prepared)| Found {
         name,
         prepared,
@@ -84,6 +86,7 @@ impl Methods {
         // Whether the default step fits is not the question here.
         let chosen = scenario.chosen_method(options).ok();
         let (chosen, reason) = chosen.unzip();
+
         Self {
             permitted: scenario.permitted_methods(options),
             chosen,
@@ -98,10 +101,12 @@ fn text(scenario: &Scenario, fmus: &[Found<'_>], methods: &Methods) -> String {
         text += &fmu.to_text();
         text.push('\n');
     }
+
     if fmus.iter().all(|fmu| fmu.prepared.unusable().is_none()) {
         let permitted = methods.permitted.join(", ");
         let _ = writeln!(text, "Methods that this permits: {permitted}.");
     }
+
     if let Some(chosen) = methods.chosen.filter(|_| fmus.len() > 1) {
         let reason = methods.reason.as_ref();
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
@@ -127,14 +132,17 @@ impl Found<'_> {
     fn to_text(&self) -> String {
         let description = self.description();
         let mut text = format!("{}: {}\n", self.name, self.heading());
+
         if let Some(words) = &description.description {
             let _ = writeln!(text, "{words}");
         }
+
         text.push('\n');
         text += &self.variables();
         text.push('\n');
         text += &self.abilities();
         text.extend(self.prepared.findings().iter().filter_map(note));
+
         text
     }
 
@@ -158,6 +166,7 @@ impl Found<'_> {
             .generation_tool
             .as_ref()
             .map_or_else(String::new, |tool| format!(", made by {tool}"));
+
         format!("FMI {}, {used}{also}{tool}", description.fmi_version)
     }
 
@@ -172,9 +181,11 @@ impl Found<'_> {
         ]);
         let interface = self.prepared.interface(self.name);
         let variables = self.described_variables();
+
         for variable in variables.filter(|v| self.all || is_shown(v)) {
             table.row(variable_row(variable, &interface));
         }
+
         let states = listed_or(&interface.states, "none that it shows");
         format!("{}\nStates: {states}.\n", table.render(""))
     }
@@ -196,6 +207,7 @@ impl Found<'_> {
         row("output derivatives", &|a| slopes(a));
         row("step", &|a| step_rule(a.step));
         row("event mode", &|a| yes_or_no(a.event_mode));
+
         table.render("")
     }
 }
@@ -204,6 +216,7 @@ impl Found<'_> {
 fn note(finding: &Finding) -> Option<String> {
     let capability = finding.capability;
     let what = &finding.what;
+
     match (finding.holds(), finding.confirmed()) {
         (false, _) => Some(format!("Not used: {capability} ({what}).\n")),
         (true, false) => Some(format!("Not confirmed: {capability} ({what}).\n")),
@@ -291,6 +304,7 @@ fn dimensions(variable: &Variable) -> String {
         Dimension::Parameter(_) => "n".to_owned(),
     };
     let all: Vec<String> = variable.dimensions.iter().map(extent).collect();
+
     if all.is_empty() {
         String::new()
     } else {
@@ -309,6 +323,7 @@ fn start(variable: &Variable) -> String {
         Value::Binary(bytes) => format!("{} bytes", bytes.len()),
     };
     let all: Vec<String> = variable.start.iter().take(3).map(shown).collect();
+
     all.join(", ") + words::more(variable.start.len(), 3)
 }
 
@@ -330,6 +345,7 @@ fn depends_on(interface: &Interface, variable: &Variable) -> String {
         .take(5)
         .map(|&i| interface.inputs[i].name.as_str())
         .collect();
+
     listed_or(&names, "nothing") + words::more(output.depends_on.len(), 5)
 }
 

@@ -32,6 +32,7 @@ fn main() -> ExitCode {
     if !matches!(arguments.command, Command::Worker) {
         output::reserve();
     }
+
     let done = match &arguments.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Compare(arguments) => compare::compare(arguments),

@@ -52,6 +52,7 @@ pub(crate) fn option_help() -> String {
         "An option of the method, as in the model's method table; may be given again, and compare takes several values, with \
          commas\n",
     );
+
     for kind in kinds
         .methods()
         .iter()

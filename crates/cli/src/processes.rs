@@ -39,6 +39,7 @@ pub(crate) fn if_instances_are_single(
     if !again || elsewhere || !scenario.has_single_instances() {
         return Ok(options);
     }
+
     Ok(RunOptions {
         placement: placement(limit)?,
         ..options

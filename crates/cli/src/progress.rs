@@ -35,6 +35,7 @@ impl Progress {
                 .progress_chars("=> "),
         );
         bar.set_prefix(what);
+
         Self {
             bar,
             start,

@@ -40,6 +40,7 @@ impl<'a> Reference<'a> {
                 solution: Solution::default(),
             });
         }
+
         let file = ReferenceFile::open(Path::new(name)).map_err(Failure::misuse_by)?;
         Ok(Self::File(file))
     }

@@ -25,6 +25,7 @@ fn phrase(remedy: &Remedy) -> Phrase {
     let attempt = |words: &str| Phrase::Try(words.to_owned());
     let order = |words: &str| Phrase::Do(words.to_owned());
     let clause = |words: &str| Phrase::Clause(words.to_owned());
+
     match remedy {
         Remedy::SmallerStep => attempt("a smaller --step"),
         Remedy::LargerStep => attempt("a larger --step"),
@@ -65,6 +66,7 @@ fn words(remedies: &[Remedy]) -> Option<String> {
     let mut attempts = Vec::new();
     let mut orders = Vec::new();
     let mut clauses = Vec::new();
+
     for remedy in remedies {
         match phrase(remedy) {
             Phrase::Try(words) => attempts.push(words),
@@ -72,9 +74,11 @@ fn words(remedies: &[Remedy]) -> Option<String> {
             Phrase::Clause(words) => clauses.push(words),
         }
     }
+
     if !attempts.is_empty() {
         orders.insert(0, format!("try {}", alternatives(&attempts)));
     }
+
     if !orders.is_empty() {
         clauses.insert(0, orders.join(", or "));
     }
@@ -141,6 +145,7 @@ fn worded_problem(mut problem: Problem) -> Problem {
     let help = [problem.help.take(), words(&take(&mut problem.remedies))];
     let help: Vec<String> = help.into_iter().flatten().collect();
     problem.help = (!help.is_empty()).then(|| help.join(", or "));
+
     problem
 }
 

@@ -22,6 +22,7 @@ impl Rescued {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|known| known.strong_count() > 0);
         open.push(Arc::downgrade(&file));
+
         Ok(Self(file))
     }
 }

@@ -35,9 +35,11 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         summary,
         trajectory,
     } = execute.run(session)?;
+
     if let (Some(page), Some(trajectory)) = (page, &trajectory) {
         page.write(&report_page(&summary, trajectory))?;
     }
+
     show(&summary, shared)?;
     end(summary)
 }
@@ -52,6 +54,7 @@ fn options(arguments: &RunArguments, scenario: &Scenario) -> Result<RunOptions, 
     let step = step.or(interval.map(|interval| interval.to_string()));
     let choices = shared.changes.choices(method, step.as_deref(), &[]);
     let options = shared.options(scenario, &choices)?;
+
     // Each run makes its FMUs anew.
     processes::if_instances_are_single(options, scenario, shared.verify, shared.step_timeout)
 }
@@ -74,6 +77,7 @@ fn show(summary: &RunSummary, shared: &SharedArguments) -> Result<(), Failure> {
     if shared.quiet {
         return Ok(());
     }
+
     let text = summary.to_text();
     if shared.writes_to_standard_output() {
         eprint!("{text}");

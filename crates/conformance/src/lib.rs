@@ -37,6 +37,7 @@ pub fn conformance(
     suite.restored_systems_go_on_as_before()?;
     suite.estimates_are_near()?;
     suite.slopes_match_differences()?;
+
     suite.linearization_matches_differences()
 }
 
@@ -165,6 +166,7 @@ fn stops_at_event(step: MacroStep, response: &Response) -> Result<bool, String> 
         response.reached >= step.start && response.reached <= step.end,
         "a trial stays within its step",
     )?;
+
     Ok(early)
 }
 
@@ -186,6 +188,7 @@ impl<'a> Suite<'a> {
         let mut system = make();
         let interface = system.interface().clone();
         let capabilities = Capabilities::of(system.as_mut());
+
         Self {
             make,
             expect,
@@ -227,6 +230,7 @@ impl<'a> Suite<'a> {
         let coefficients: Vec<f64> = (0..=degree)
             .map(|p| power(p) + if p == 0 { start } else { 0.0 })
             .collect();
+
         Signal::new(&coefficients)
     }
 
@@ -343,6 +347,7 @@ impl Suite<'_> {
         )?;
         let inputs = self.interface.inputs.len();
         let mut fed_through = outputs.iter().flat_map(|output| &output.depends_on);
+
         ensure(
             fed_through.all(|&input| input < inputs),
             "feedthrough names inputs that exist",
@@ -363,6 +368,7 @@ impl Suite<'_> {
         let other = self.over(size)?.response;
         ensure(equal_bits(&one, &other), "equal runs give equal bits")?;
         let claimed = self.capabilities.output_derivatives;
+
         ensure(
             self.smooth(&one).all(|knot| knows(knot, claimed)),
             "derivatives that are claimed are told",
@@ -374,9 +380,11 @@ impl Suite<'_> {
         let plain = self.over(self.step())?.response;
         let mut subject = self.subject();
         let opening = self.opening();
+
         for instant in [&opening, &self.detour(), &opening] {
             subject.advance(instant)?;
         }
+
         subject.begin(&opening)?;
         subject.advance(&self.first_step(1.0))?;
         ensure(
@@ -398,11 +406,13 @@ impl Suite<'_> {
         if !self.free() {
             return Ok(());
         }
+
         let whole = self.over(self.step())?.response;
         let halves = self.walk(&self.halves())?.response;
         let tolerance = 100.0 * self.expect.tolerance;
         let close = |a: f64, b: f64| (a - b).abs() <= tolerance * (1.0 + a.abs());
         let mut outputs = self.smooth(&whole).zip(self.smooth(&halves));
+
         ensure(
             outputs.all(|(a, b)| close(a.value, b.value)),
             "two halves of a step make a whole",
@@ -419,6 +429,7 @@ impl Suite<'_> {
             step: MacroStep::new(start + size / 2.0, start + size),
             inputs: rest.collect(),
         };
+
         [self.opening(), first, second]
     }
 }
@@ -439,11 +450,13 @@ impl Suite<'_> {
         if !self.capabilities.checkpoint {
             return Ok(());
         }
+
         let mut system = self.begun()?.system;
         self.go(system.as_mut(), 0)?;
         let checkpoint = written(system.as_mut())?;
         let plain = self.go_on(system.as_mut())?;
         let another = self.begun()?.system;
+
         for mut system in [system, another] {
             let mut archive = Archive::reader(checkpoint.clone());
             visit_system(system.as_mut(), &mut archive).map_err(message)?;
@@ -468,6 +481,7 @@ impl Suite<'_> {
         system
             .advance(step, &inputs, &mut response)
             .map_err(message)?;
+
         Ok(bits(&response))
     }
 }
@@ -485,6 +499,7 @@ impl Suite<'_> {
         if !self.capabilities.trial {
             return Ok(());
         }
+
         let plain = self.over(self.step())?.response;
         self.trial_leaves_no_trace(&plain, false)?;
         self.trial_leaves_no_trace(&plain, true)
@@ -498,9 +513,11 @@ impl Suite<'_> {
         let mut subject = self.begun()?;
         let same = self.first_step(1.0);
         subject.respond(&self.first_step(-0.5))?;
+
         if also_the_same {
             trial_answers_like_the_step(&mut subject, &same, plain)?;
         }
+
         ensure(
             subject.linearization(self.zeros())? == self.walk(&[self.opening()])?.linearization,
             "a trial leaves no trace in the linearization",
@@ -519,15 +536,18 @@ impl Suite<'_> {
         if subject.system.trial().is_none() {
             return Ok(());
         }
+
         subject.begin(&self.opening())?;
         let first = self.first_step(1e-3);
         subject.try_step(&first)?;
         if !subject.response.estimated {
             return Ok(());
         }
+
         let estimate = std::mem::replace(&mut subject.response, self.response());
         estimate_is_of_the_end(&estimate, first.step)?;
         subject.advance(&first)?;
+
         self.estimate_is_near(&estimate, &subject.response)
     }
 
@@ -575,9 +595,11 @@ impl Suite<'_> {
         if claimed == 0 || !self.free() {
             return Ok(());
         }
+
         let size = self.step();
         let gap = 1e-3 * size;
         let answers = self.around(size, gap)?;
+
         for knots in self.smooth_around(&answers) {
             let scale = 1.0 + knots.at.value.abs() / size + knots.at.slope.abs();
             slope_matches(&knots, gap, scale)?;
@@ -603,6 +625,7 @@ impl Suite<'_> {
         if !self.capabilities.linearize || !self.free() {
             return Ok(());
         }
+
         let size = self.step();
         let gap = 1e-3 * size;
         let Around { before, at, after } = self.around(size, gap)?;
@@ -613,6 +636,7 @@ impl Suite<'_> {
         };
         self.matches_along_the_flow(&around, size, gap)?;
         self.evaluations_agree(size)?;
+
         self.input_columns_match_differences()
     }
 
@@ -636,6 +660,7 @@ impl Suite<'_> {
             agree(&f_rate, &after.f, &before.f),
             "A, B and ∂f/∂t match the change of f along the flow",
         )?;
+
         ensure(
             agree(&g_rate, &after.g, &before.g),
             "C, D and ∂g/∂t match the change of g along the flow",
@@ -648,6 +673,7 @@ impl Suite<'_> {
         let knots: Vec<Knot> = inputs.iter().map(|s| s.at(elapsed)).collect();
         let slopes = knots.iter().map(|k| k.slope);
         let curvatures = knots.iter().map(|k| k.curvature);
+
         (
             DVector::from_iterator(knots.len(), slopes),
             DVector::from_iterator(knots.len(), curvatures),
@@ -660,6 +686,7 @@ impl Suite<'_> {
         if !self.capabilities.evaluate {
             return Ok(());
         }
+
         let mut subject = self.begun()?;
         let first = self.first(size, self.inputs(1.0));
         subject.advance(&first)?;
@@ -675,6 +702,7 @@ impl Suite<'_> {
         there.x.add_scalar_mut(0.1);
         evaluate(system, end + 0.1 * size, &mut there)?;
         let again = linearized(system, self.zeros())?;
+
         ensure(here == again, "looking elsewhere leaves no trace")
     }
 
@@ -749,6 +777,7 @@ fn columns_match(input: usize, around: &Around<Linearization>) -> Result<(), Str
         close(at.b.column(input).into_owned(), b),
         "B matches differences of f",
     )?;
+
     ensure(
         close(at.d.column(input).into_owned(), d),
         "D matches differences of g",

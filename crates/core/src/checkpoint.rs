@@ -78,6 +78,7 @@ impl Archive {
         if found == *expected {
             return Ok(());
         }
+
         Err(Error::Checkpoint(format!(
             "it was made by another run: {what} is {found:?} there, and {expected:?} here"
         )))

@@ -50,6 +50,7 @@ impl ComponentSearch {
         // Each entry: a node, and how many of its dependencies have been looked at.
         let mut path = vec![(root, 0)];
         self.enter(root);
+
         while let Some((node, looked_at)) = path.last_mut() {
             let node = *node;
             if let Some(&next) = dependencies[node].get(*looked_at) {

@@ -80,6 +80,7 @@ impl Connections {
             held: Vec::new(),
         };
         connections.held = connections.find_held();
+
         connections
     }
 
@@ -192,6 +193,7 @@ impl Connections {
             .collect();
         all.sort_unstable();
         all.dedup();
+
         all
     }
 }

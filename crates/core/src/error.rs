@@ -288,6 +288,7 @@ pub fn list_names(names: &[String]) -> String {
         .take(MOST)
         .map(|name| format!("`{name}`"))
         .collect();
+
     match (names.len(), quoted.split_last()) {
         (n, _) if n > MOST => format!("{} and {} more", quoted.join(", "), n - MOST),
         (_, Some((last, rest))) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),

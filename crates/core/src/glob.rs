@@ -9,6 +9,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
         (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut read) = (0, 0);
     let mut latest_star = None;
+
     while read < name.len() {
         match pattern.get(at) {
             Some('*') => {

@@ -55,6 +55,7 @@ impl Growth {
         {
             return error;
         }
+
         let grown = |(output, knot): (usize, &crate::Knot)| {
             let before = self.marks[0].values[output].abs();
             (before > 0.0 && connections.output(output).kind == SignalKind::Continuous)
@@ -71,6 +72,7 @@ impl Growth {
         };
         let system = connections.owner(output);
         let interface = &connections.interfaces()[system];
+
         Error::BlowUp {
             system: interface.name.clone(),
             variable: connections.output(output).name.clone(),

@@ -92,6 +92,7 @@ impl Evaluation {
     pub fn of(interface: &Interface) -> Self {
         let states = interface.states.len();
         let inputs = interface.inputs.len();
+
         Self {
             x: DVector::zeros(states),
             u: DVector::zeros(inputs),

@@ -188,10 +188,12 @@ impl GridWalk {
     pub fn step(&mut self, reached: f64, event: f64) -> MacroStep {
         let grid = &self.grid;
         let mut planned = grid.time(self.number + 1);
+
         if reached != self.planned || planned <= reached {
             self.number = grid.index(reached);
             planned = grid.time(self.number + 1);
         }
+
         self.number += 1;
         self.planned = planned;
         let near = grid.near(planned, reached);
@@ -203,6 +205,7 @@ impl GridWalk {
         } else {
             grid.end_and_size(planned, reached, event)
         };
+
         MacroStep {
             start: reached,
             end,

@@ -93,6 +93,7 @@ impl<S: System> Mapped<S> {
         let interface = Self::face(system.interface(), &mappings);
         let inputs = vec![Signal::constant(0.0); mappings.len()];
         let kept = vec![[0.0; 2]; mappings.len()];
+
         Self {
             system,
             mappings,
@@ -110,6 +111,7 @@ impl<S: System> Mapped<S> {
             "BUG: one mapping for each input"
         );
         let mut face = interface.clone();
+
         for (input, mapping) in face.inputs.iter_mut().zip(mappings) {
             if *mapping != Mapping::Identity {
                 (input.start, input.unit) = (mapping.inverse(input.start), None);
@@ -203,6 +205,7 @@ impl<S: System> Linearize for Mapped<S> {
             .linearize()
             .expect("BUG: a system without linearization was linearized");
         unit.linearize_into(into)?;
+
         for (i, mapping) in self.mappings.iter().enumerate() {
             let factor = mapping.factor();
             for matrix in [
@@ -231,11 +234,13 @@ impl<S: System> Evaluate for Mapped<S> {
             (into.u[i], into.u_slope[i]) =
                 (mapping.value(into.u[i]), into.u_slope[i] * mapping.factor());
         }
+
         let system = self
             .system
             .evaluate()
             .expect("BUG: a system was asked for what it is elsewhere, and cannot know");
         let done = system.evaluate_into(time, into);
+
         for (i, [value, slope]) in self.kept.iter().enumerate() {
             (into.u[i], into.u_slope[i]) = (*value, *slope);
         }

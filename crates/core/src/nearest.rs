@@ -46,8 +46,10 @@ fn edits(from: &[char], to: &[char], allowed: usize) -> Option<usize> {
     if from.len().abs_diff(to.len()) > allowed {
         return None;
     }
+
     let mut before = [0; LONGEST_NAME + 1];
     let mut last: [usize; LONGEST_NAME + 1] = std::array::from_fn(|j| j);
+
     for (i, letter) in from.iter().enumerate() {
         let mut row = [i + 1; LONGEST_NAME + 1];
         for (j, other) in to.iter().enumerate() {

@@ -135,6 +135,7 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
             iterations: 0,
             signals: &[],
         };
+
         self.observers
             .iter_mut()
             .try_for_each(|o| o.started(exchange))
@@ -215,6 +216,7 @@ fn check_sound(interface: &Interface, response: &Response) -> Result<(), Error> 
     let unsound = outputs
         .filter(|(value, output)| !sound(*value, output.kind))
         .map(|(value, o)| (value, &o.name));
+
     match unsound
         .chain(states.filter(|(value, _)| !ordinary(*value)))
         .next()

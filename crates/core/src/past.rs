@@ -61,6 +61,7 @@ impl History {
             self.newest = (self.newest + 1) % DEPTH;
             self.count = (self.count + 1).min(DEPTH);
         }
+
         self.since_event = if instant {
             1
         } else {
@@ -94,6 +95,7 @@ impl Past {
             next_event: f64::INFINITY,
             first_output: first_output(k),
         };
+
         Self {
             newest: (0..connections.systems()).map(newest).collect(),
             latest: vec![Knot::value_only(f64::NAN); connections.outputs()],
@@ -127,6 +129,7 @@ impl Past {
                 history.push(response.reached, task.step.is_instant(), &response.outputs);
             }
         }
+
         // Where all have answered, their answers say it all; otherwise those who rest count too.
         if !all {
             reached = self

@@ -118,6 +118,7 @@ impl<S: System> System for Restricted<S> {
     ) -> Result<(), Error> {
         self.assert_degree(inputs);
         let parts = self.parts(step);
+
         if parts == 1 {
             self.system.advance(step, inputs, response)?;
         } else {
@@ -143,6 +144,7 @@ impl<S: System> System for Restricted<S> {
                 }
             }
         }
+
         self.forget_derivatives(response);
         Ok(())
     }

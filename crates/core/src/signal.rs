@@ -71,6 +71,7 @@ impl Signal {
         let mut all = [0.0; MAX_DEGREE + 1];
         all[..coefficients.len()].copy_from_slice(coefficients);
         let degree = all.iter().rposition(|&c| c != 0.0).unwrap_or(0);
+
         Self {
             coefficients: all,
             degree,
@@ -82,6 +83,7 @@ impl Signal {
     pub fn constant(value: f64) -> Self {
         let mut coefficients = [0.0; MAX_DEGREE + 1];
         coefficients[0] = value;
+
         Self {
             coefficients,
             degree: 0,
@@ -119,6 +121,7 @@ impl Signal {
         let slope = size * right.slope - rise - 2.0 * bend;
         let curvature = 0.5 * (size * size * right.curvature - 2.0 * bend);
         let cube = size * size * size;
+
         Self::new(&[
             left.value,
             left.slope,
@@ -152,6 +155,7 @@ impl Signal {
         if self.degree <= degree {
             return *self;
         }
+
         // In s = τ/size: moments ∫ s^k p(s) ds, and from them the projections on the Legendre polynomials.
         let scaled = |p: usize| self.coefficients[p] * size.powi(p as i32);
         let moment = |k: usize| {
@@ -160,6 +164,7 @@ impl Signal {
                 .sum::<f64>()
         };
         let mut fit = [0.0; MAX_DEGREE + 1];
+
         for (order, legendre) in LEGENDRE.iter().enumerate().take(degree + 1) {
             let projection: f64 = legendre
                 .iter()
@@ -171,6 +176,7 @@ impl Signal {
                 .zip(legendre)
                 .for_each(|(sum, c)| *sum += weight * c);
         }
+
         fit.iter_mut()
             .enumerate()
             .for_each(|(p, c)| *c /= size.powi(p as i32));
@@ -207,6 +213,7 @@ impl Signal {
         if order > self.degree {
             return 0.0;
         }
+
         let factor = |p: usize| (p + 1 - order..=p).map(|k| k as f64).product::<f64>();
         (order..=self.degree).rev().fold(0.0, |sum, p| {
             sum * elapsed + factor(p) * self.coefficients[p]

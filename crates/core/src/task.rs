@@ -48,6 +48,7 @@ impl Task {
         to.motion.copy_from_slice(&from.motion);
         (to.derivatives, to.reached, to.next_event) =
             (from.derivatives, from.reached, from.next_event);
+
         (to.reused, to.estimated, to.linearized, to.ends) =
             (from.reused, from.estimated, from.linearized, from.ends);
     }

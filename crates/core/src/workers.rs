@@ -69,6 +69,7 @@ impl Work {
 pub fn visit_system(system: &mut dyn System, archive: &mut Archive) -> Result<(), Error> {
     let name = system.interface().name.clone();
     archive.same("the name of a system", &name)?;
+
     match system.checkpoint() {
         Some(state) => state.visit(archive),
         None => Err(Error::Checkpoint(format!(

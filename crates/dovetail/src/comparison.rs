@@ -55,6 +55,7 @@ fn measured(scenario: &Scenario, method: &str) -> Result<Compared, Error> {
     let never = std::sync::atomic::AtomicBool::new(false);
     let done = execution.run(scenario, session, &options, &selection, &never);
     let rows = done.trajectory.unwrap_or_default();
+
     Ok(Compared {
         errors: errors(scenario, &outputs, selection.variables(), &rows)?,
         summary: done.summary,
@@ -96,5 +97,6 @@ fn errors(
             measure(rows.times(), values, &truth(variable)),
         )
     };
+
     Ok(columns.map(error).collect())
 }

@@ -32,6 +32,7 @@ impl Coupling {
         let interface = system.interface().clone();
         let capabilities = Capabilities::of(&mut system);
         let boxed: Box<dyn System> = Box::new(system);
+
         self.source(ProgramSource {
             interface,
             capabilities,
@@ -47,6 +48,7 @@ impl Coupling {
         let mut system = make();
         let interface = system.interface().clone();
         let capabilities = Capabilities::of(&mut system);
+
         self.source(ProgramSource {
             interface,
             capabilities,
@@ -108,6 +110,7 @@ impl Coupling {
         let options = std::mem::take(&mut self.options);
         let model = self.model(time)?;
         let mut simulation = model.simulation();
+
         for (key, value) in options {
             simulation = simulation.option(&key, value);
         }

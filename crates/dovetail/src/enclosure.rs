@@ -77,6 +77,7 @@ pub(crate) fn enclose(scenario: &Scenario) -> Result<Enclosure, Error> {
     };
     let mut kept = KeptBounds(Vec::new());
     let outcome = prove(&problem, &options, &mut kept);
+
     Ok(Enclosure {
         names: problem.names().to_vec(),
         bounds: kept.0,

@@ -24,6 +24,7 @@ impl Interfaces {
             .map(|k| places(scenario, everything, k))
             .collect();
         let span = scenario.stop_time - scenario.start_time;
+
         Self(Defect::new(
             &definitions,
             &scenario.connections,
@@ -64,6 +65,7 @@ fn places(scenario: &Scenario, everything: &Selection, system: usize) -> RowLayo
             .position(|variable| variable.name == full)
             .expect("BUG: all variables are there")
     };
+
     RowLayout {
         states: interface.states.iter().map(place).collect(),
         inputs: interface
@@ -150,6 +152,7 @@ impl Evidence<'_> {
     fn verdict(&self, tolerance: Option<f64>) -> (Verdict, Notice, bool) {
         let source = self.source();
         let found = self.interfaces.found();
+
         match source {
             ErrorSource::Interfaces if self.interfaces.0.is_none() => self.by_residuals(),
             ErrorSource::Interfaces if found.is_none() => (
@@ -211,6 +214,7 @@ impl Evidence<'_> {
             .or(self.quality.estimated_error.as_ref())?;
         let place = stated.iter().position(|(name, _)| *name == variable.name)?;
         let max = stated[place].1.max;
+
         Some(ErrorSize {
             max,
             mean: self
@@ -230,6 +234,7 @@ impl Evidence<'_> {
         if let Some(variable) = self.grown_by(ENORMOUS) {
             return Caveat::Grows(variable.to_owned());
         }
+
         match (self.scenario.jumping(), self.scenario.bending()) {
             (Some(system), _) => Caveat::Switches(system.to_owned()),
             _ if found.is_some_and(|found| found.coarse) => Caveat::Coarse,
@@ -254,6 +259,7 @@ impl Evidence<'_> {
             let reason = Notice::from(reason).with([Remedy::SmallerStep]);
             return (Verdict::Unusable, reason, true);
         }
+
         if usual > NOTABLE {
             let share = significant(100.0 * usual, 2);
             let reason =
@@ -261,6 +267,7 @@ impl Evidence<'_> {
             let reason = Notice::from(reason).with([Remedy::Verify]);
             return (Verdict::Doubtful, reason, false);
         }
+
         let reason = Notice::from("nothing is known of its error").with([Remedy::Verify]);
         (Verdict::Unknown, reason, false)
     }

@@ -94,6 +94,7 @@ impl SessionFacts {
             Some(step) => VerificationPlan::Step(step),
             None => VerificationPlan::Tolerance(tolerance.unwrap_or_default()),
         };
+
         Self {
             facts: Facts {
                 tolerance,
@@ -123,14 +124,17 @@ impl Execution<'_> {
         let everything = Variables::of(&scenario.connections).everything();
         let mut recorders = self.recorders(scenario, &session, selection, &everything);
         let mut observers = recorders.observers();
+
         for observer in &mut self.observers {
             observers.push(*observer);
         }
+
         let end = session.run(&mut observers, interrupted);
         drop(observers);
         let (last, extent) = recorders.last.into_sink();
         let values = FinalValue::of(&everything, &last.values);
         let mut summary = summarize(scenario, end, values, &recorders.residual);
+
         if self.verify {
             let sampled = recorders.sampled.map(Recorder::into_sink);
             let sampled = sampled.filter(|_| !facts.solved_as_one);
@@ -139,6 +143,7 @@ impl Execution<'_> {
             };
             add_verification(&mut summary, sampled, imposing, again);
         }
+
         let interfaces = recorders.interfaces.map(Recorder::into_sink);
         let interfaces = interfaces.unwrap_or_else(Interfaces::unseen);
         pronounce(
@@ -151,6 +156,7 @@ impl Execution<'_> {
         );
         let shown = recorders.shown.and_then(|shown| shown.into_sink().0);
         let measured = recorders.measured.map(Recorder::into_sink);
+
         Executed {
             summary,
             trajectory: measured.or(shown),
@@ -170,6 +176,7 @@ impl Execution<'_> {
         let measured = (self.keep == Keep::Measured).then(|| Trajectory::of(selection));
         let sampled = self.verify && session.imposing().is_none();
         let sampled = sampled.then(|| Thinned::new(everything));
+
         Recorders {
             last: Recorder::new(connections, everything, last, "final values"),
             residual: CouplingResidual::new(connections),
@@ -193,6 +200,7 @@ impl Execution<'_> {
         if kept.is_none() && file.is_none() {
             return None;
         }
+
         let (name, written) = match file {
             Some(file) => (file.name, Some(file.sink)),
             None => ("the results".to_owned(), None),
@@ -204,6 +212,7 @@ impl Execution<'_> {
             None => Rows::Communications,
         };
         let recorder = Recorder::new(&scenario.connections, selection, (kept, written), name);
+
         Some(recorder.with_rows(rows).with_both_sides())
     }
 }
@@ -222,6 +231,7 @@ impl Recorders<'_> {
         observers.extend(self.shown.as_mut().map(|r| r as &mut dyn Observer));
         observers.extend(self.measured.as_mut().map(|r| r as &mut dyn Observer));
         observers.extend(self.sampled.as_mut().map(|r| r as &mut dyn Observer));
+
         observers
     }
 }
@@ -241,11 +251,13 @@ fn add_verification(
         quality.warnings.push(warning.into());
         return;
     }
+
     if !summary.completed {
         let warning = "the error was not verified, since the run ended early";
         quality.warnings.push(warning.into());
         return;
     }
+
     let Some(known) = sampled else {
         return;
     };
@@ -313,6 +325,7 @@ fn summarize(
         ..RunSummary::default()
     };
     let summary = summary.with_statistics(end.statistics);
+
     RunSummary {
         quality: quality(scenario, end, residual),
         ..summary
@@ -328,6 +341,7 @@ fn quality(scenario: &Scenario, end: RunEnd, residual: &CouplingResidual<'_>) ->
         end.ending,
         Err(Error::BlowUp { .. } | Error::Diverged { .. } | Error::NotFinite { .. })
     );
+
     Quality {
         usual_residual: usual.map(|(most, place)| (most, input(place))),
         verdict: Verdict::Unknown,

@@ -25,6 +25,7 @@ impl<F: FnMut(MacroStep, &[f64], &mut [f64]) + Send> FnSystem<F> {
             name: name.to_string(),
             ..Output::default()
         };
+
         Self {
             inputs: vec![0.0; inputs.len()],
             outputs: vec![0.0; outputs.len()],
@@ -62,10 +63,12 @@ impl<F: FnMut(MacroStep, &[f64], &mut [f64]) + Send> System for FnSystem<F> {
         for (value, signal) in self.inputs.iter_mut().zip(inputs) {
             *value = signal.value(0.5 * step.size());
         }
+
         (self.step)(step, &self.inputs, &mut self.outputs);
         for (knot, value) in response.outputs.iter_mut().zip(&self.outputs) {
             knot.value = *value;
         }
+
         response.reached = step.end;
         Ok(())
     }

@@ -7,6 +7,7 @@ pub fn option_tables(registry: &Registry) -> String {
     let solvers = registry.solver_names();
     let mut text = String::from("## Every run\n\n");
     text += &table(&COMMON, &solvers);
+
     for kind in registry.methods() {
         text += &format!("\n## `{}`\n\n", kind.name());
         text += &format!("{} Needs: {}.\n", sentence(kind.summary()), kind.needs());
@@ -14,6 +15,7 @@ pub fn option_tables(registry: &Registry) -> String {
             text += &format!("\n{}", table(kind.options(), &solvers));
         }
     }
+
     text += "\n## Solvers\n\n| solver | what it does |\n|---|---|\n";
     for kind in registry.solvers() {
         text += &format!("| `{}` | {} |\n", kind.name(), kind.summary());

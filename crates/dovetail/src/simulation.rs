@@ -104,6 +104,7 @@ impl<'a> Simulation<'a> {
         let done = self
             .execution
             .run(self.scenario, session, &options, &selection, self.stop);
+
         Run::of(done)
     }
 }

@@ -41,6 +41,7 @@ impl Verified {
             verified.0.push((name, error));
             verified.1.push(mean);
         }
+
         Self {
             errors: verified.0,
             means: verified.1,
@@ -68,6 +69,7 @@ fn sample(
     let mut recorder = recorder.with_rows(Rows::At(times.clone()));
     let mut observers: [&mut dyn Observer; 1] = [&mut recorder];
     let end = session.run(&mut observers, interrupted);
+
     match end.ending {
         Err(error) => Err(Notice::from(&error)),
         Ok(_) if interrupted.load(Ordering::Relaxed) => Err("it was interrupted".into()),
@@ -86,6 +88,7 @@ pub(crate) fn verify(
 ) -> Result<Verified, Notice> {
     let times: Arc<[f64]> = known.times().into();
     let again = |options: RunOptions| sample(scenario, &options, selection, &times, interrupted);
+
     match *plan {
         VerificationPlan::Tolerance(tolerance) => {
             let tighter = again(options.with_tolerance(TIGHTER * tolerance))?;
@@ -139,6 +142,7 @@ fn richardson(times: &[f64], one: &[f64], half: &[f64], quarter: &[f64]) -> (Est
     } else {
         1.0
     };
+
     (largest(&first, factor), mean(times, &first, factor))
 }
 
@@ -152,6 +156,7 @@ fn mean(times: &[f64], differences: &[f64], factor: f64) -> f64 {
         .last()
         .zip(times.first())
         .map_or(0.0, |(last, first)| last - first);
+
     if span > 0.0 {
         factor * (integral / span).sqrt()
     } else {
@@ -196,6 +201,7 @@ impl Sink for Thinned {
         if self.seen.is_multiple_of(self.every) {
             self.rows.row(time, values)?;
         }
+
         self.seen += 1;
         if self.rows.times().len() > MOST_ROWS {
             self.rows.keep_every_other();

@@ -39,11 +39,13 @@ pub fn leaves(graph: &Graph, root: NodeId) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     let mut seen = HashSet::from([root]);
     let mut pending = vec![root];
+
     while let Some(id) = pending.pop() {
         let node = graph.node(id);
         leaves.extend(node.leaf());
         pending.extend(node.operands().filter(|&operand| seen.insert(operand)));
     }
+
     leaves.sort_unstable();
     leaves
 }
@@ -91,6 +93,7 @@ fn shape(node: Node, of: impl Fn(NodeId) -> Shape) -> Shape {
         Node::Select(condition, ..) => constant(condition),
         Node::Binary(..) | Node::PowerInteger(..) => false,
     };
+
     match widest() {
         Shape::Affine if !keeps => Shape::Other,
         shape => shape,

@@ -34,9 +34,11 @@ fn build(source: &Source<'_>) -> Result<Model, Vec<SyntaxError>> {
     let mut declarations = Declarations::of(source, &mut errors);
     let mut faults = Vec::new();
     declarations.define(source.equations, &texts.equations, &mut faults);
+
     if errors.is_empty() {
         faults.extend(declarations.missing(source));
     }
+
     let builder = Builder::new(source, &texts, &declarations, faults, errors);
     builder.build()
 }
@@ -46,6 +48,7 @@ fn check_length(source: &Source<'_>) -> Result<(), Vec<SyntaxError>> {
     if length <= LONGEST_TEXT {
         return Ok(());
     }
+
     let message = format!("the texts of the model take {length} bytes, more than {LONGEST_TEXT}");
     let fault = Fault::new(Span::new(0, 0), message);
     Err(vec![fault.in_text(Place::Equations, "")])
@@ -79,6 +82,7 @@ impl Texts {
             }
         };
         let mut outputs = Vec::new();
+
         for (index, (_, text)) in source.outputs.iter().enumerate() {
             match parse_expression(text) {
                 Ok(expression) => outputs.push(expression),
@@ -120,6 +124,7 @@ impl<'a, 's> Builder<'a, 's> {
             uses: Uses::none(source, definitions),
             recorded: 0,
         };
+
         Self {
             source,
             texts,
@@ -132,9 +137,11 @@ impl<'a, 's> Builder<'a, 's> {
     fn build(mut self) -> Result<Model, Vec<SyntaxError>> {
         self.lower_definitions();
         let mut outputs = Vec::new();
+
         for index in 0..self.texts.outputs.len() {
             outputs.push(self.lower_output(index));
         }
+
         self.list_faults();
         match outputs.into_iter().collect() {
             Some(outputs) if self.errors.is_empty() => Ok(self.model(outputs)),
@@ -147,6 +154,7 @@ impl<'a, 's> Builder<'a, 's> {
         for cycle in &order.cycles {
             self.faults.push(self.circular(cycle));
         }
+
         for index in order.sequence {
             self.lower_definition(index);
         }
@@ -159,6 +167,7 @@ impl<'a, 's> Builder<'a, 's> {
         let root = nodes[range.end - 1].span;
         let text = self.source.equations;
         let value = self.lowering.lower(text, nodes, range, &mut self.faults);
+
         if definition.target == Target::Derivative && is_condition(value) {
             self.faults.push(number_expected(root));
         }
@@ -171,9 +180,11 @@ impl<'a, 's> Builder<'a, 's> {
         let all = 0..nodes.len();
         let mut faults = Vec::new();
         let value = self.lowering.lower(text, nodes, all, &mut faults);
+
         if is_condition(value) {
             faults.push(number_expected(nodes[nodes.len() - 1].span));
         }
+
         let errors = errors_in(Place::Output(index), text, faults);
         self.errors.extend(errors);
         value.map(|value| value.node)
@@ -197,6 +208,7 @@ impl<'a, 's> Builder<'a, 's> {
     fn need(&self, node: &SyntaxNode) -> Option<usize> {
         let declarations = self.lowering.declarations;
         let name = node.span.of(self.source.equations);
+
         match (node.syntax, declarations.meaning(name)) {
             (Syntax::Name, Some(Meaning::Intermediate(needed))) => Some(needed),
             (Syntax::DerivativeOf, Some(Meaning::State(state))) => {
@@ -211,12 +223,15 @@ impl<'a, 's> Builder<'a, 's> {
         let definitions = &self.texts.equations.definitions;
         let name = |index: usize| definitions[index].label(self.source.equations);
         let mut names = Vec::new();
+
         for &index in cycle.iter().take(MOST_NAMES) {
             names.push(name(index));
         }
+
         if cycle.len() > MOST_NAMES {
             names.push("…".into());
         }
+
         names.push(name(cycle[0]));
         let message = format!("circular definition: {}", names.join(" -> "));
         Fault::new(definitions[cycle[0]].name, message)
@@ -235,6 +250,7 @@ impl<'a, 's> Builder<'a, 's> {
         let source = self.source;
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         let outputs = source.outputs.iter().map(|&(name, _)| name.to_owned());
+
         Model {
             inputs: owned(&source.inputs),
             parameters: owned(&source.parameters),
@@ -278,16 +294,19 @@ impl<'a, 's> Builder<'a, 's> {
     fn unused(&self) -> Vec<Unused> {
         let uses = &self.lowering.uses;
         let mut unused = Vec::new();
+
         for (index, name) in self.source.inputs.iter().enumerate() {
             if !uses.inputs[index] && !uses.slopes[index] {
                 unused.push(Unused::Input(name.to_string()));
             }
         }
+
         for (index, name) in self.source.parameters.iter().enumerate() {
             if !uses.parameters[index] {
                 unused.push(Unused::Parameter(name.to_string()));
             }
         }
+
         for (index, name) in self.intermediate_names() {
             if !uses.definitions[index] {
                 unused.push(Unused::Intermediate(name));

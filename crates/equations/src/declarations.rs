@@ -53,6 +53,7 @@ impl<'s> Declarations<'s> {
         declarations.declare_all(&source.parameters, Meaning::Parameter, errors);
         declarations.declare_all(&source.states, Meaning::State, errors);
         declarations.check_outputs(source, errors);
+
         declarations
     }
 
@@ -161,6 +162,7 @@ impl<'s> Declarations<'s> {
         };
         let what = format!("`der({name})`");
         let first = &equations.definitions[first];
+
         Some(defined_twice(text, &what, definition, first))
     }
 
@@ -215,6 +217,7 @@ impl<'s> Declarations<'s> {
     pub fn missing(&self, source: &Source<'_>) -> Vec<Fault> {
         let end = source.equations.trim_end().len();
         let mut faults = Vec::new();
+
         for (name, derivative) in source.states.iter().zip(&self.derivatives) {
             if derivative.is_none() && faults.len() < MOST_FAULTS {
                 let message = format!("state `{}` has no equation", shortened(name));
@@ -230,6 +233,7 @@ fn not_definable(span: Span, name: &str, meaning: Meaning) -> Fault {
     let quoted = shortened(name);
     let what = meaning.describe();
     let fault = Fault::new(span, format!("`{quoted}` is {what} and cannot be defined"));
+
     match meaning {
         Meaning::State(_) => fault.help(format!("write `der({name}) = ...`")),
         _ => fault,
@@ -241,6 +245,7 @@ fn defined_twice(text: &str, what: &str, again: &Statement, first: &Statement) -
     let fault = Fault::new(again.name, format!("{what} is defined twice")).help(format!(
         "it is first defined at line {line}, column {column}"
     ));
+
     Fault {
         first: Some(first.name.start()),
         ..fault

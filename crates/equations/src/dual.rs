@@ -204,6 +204,7 @@ fn product_rule<T: Number>(a: &Dual<T>, b: &Dual<T>) -> T {
 fn quotient_rule<T: Number>(a: &Dual<T>, b: &Dual<T>, quotient: &T) -> T {
     let by_divisor = scaled_by(&b.derivative, quotient);
     let change = a.derivative.subtract(&by_divisor);
+
     if change.is_zero() {
         change
     } else {
@@ -232,6 +233,7 @@ fn angle_rule<T: Number>(y: &Dual<T>, x: &Dual<T>) -> T {
     if turn.is_zero() {
         return turn;
     }
+
     let x_square = x.value.power_integer(2);
     let y_square = y.value.power_integer(2);
     turn.divide(&x_square.add(&y_square))

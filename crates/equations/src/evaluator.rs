@@ -23,6 +23,7 @@ impl<T: Number> Evaluator<T> {
         for (register, &constant) in registers.iter_mut().zip(&program.constants) {
             *register = example.lift(constant);
         }
+
         let mut evaluator = Self { program, registers };
         evaluator.set_parameters(parameters);
         evaluator
@@ -83,6 +84,7 @@ impl<T: Number> Evaluator<T> {
             "BUG: wrong number of results"
         );
         self.run_body();
+
         for (result, &register) in results.iter_mut().zip(&self.program.results) {
             result.clone_from(&self.registers[register]);
         }

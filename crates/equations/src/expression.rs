@@ -38,6 +38,7 @@ impl Infix {
         };
         let swapped = matches!(kind, TokenKind::Greater | TokenKind::GreaterEqual);
         let negated = kind == TokenKind::NotEqual;
+
         Some(Self {
             strength,
             operation,
@@ -60,6 +61,7 @@ impl Parser<'_> {
     fn chain(&mut self, weakest: u8) -> Parsed<SyntaxId> {
         let mut operands = vec![self.signed()?];
         let mut waiting = Vec::new();
+
         while let Some(infix) = self.infix(weakest) {
             self.refuse_second_comparison(infix, &waiting)?;
             self.join_waiting(&mut operands, &mut waiting, infix.strength)?;
@@ -67,6 +69,7 @@ impl Parser<'_> {
             waiting.push(infix);
             operands.push(self.signed()?);
         }
+
         self.join_waiting(&mut operands, &mut waiting, weakest)?;
         Ok(operands[0])
     }
@@ -100,6 +103,7 @@ impl Parser<'_> {
             (left, right)
         };
         let joined = self.push(Syntax::Binary(infix.operation, first, second), span)?;
+
         if infix.negated {
             self.push(Syntax::Unary(Unary::Not, joined), span)
         } else {
@@ -150,6 +154,7 @@ impl Parser<'_> {
         if self.take_if(TokenKind::Caret).is_none() {
             return Ok(base);
         }
+
         let exponent = self.nested(Self::signed)?;
         let span = self.span(base).through(self.span(exponent));
         self.push(Syntax::Binary(Binary::Power, base, exponent), span)
@@ -174,6 +179,7 @@ impl Parser<'_> {
         let message = format!("a value is missing before {}", self.found());
         let fault = Fault::new(token.span, message);
         let after_star = self.next > 0 && self.tokens[self.next - 1].kind == TokenKind::Star;
+
         if after_star && token.kind == TokenKind::Star {
             fault.help("`^` is the power")
         } else {
@@ -201,6 +207,7 @@ impl Parser<'_> {
             next.kind,
             TokenKind::End | TokenKind::Semicolon | TokenKind::Assign
         );
+
         if over || next.starts_line {
             Fault::new(parenthesis, "this `(` is never closed")
         } else {
@@ -217,6 +224,7 @@ impl Parser<'_> {
         self.expect(TokenKind::Else, "`else`")?;
         let mut chosen = self.expression()?;
         let span = start.through(self.span(chosen));
+
         for (condition, value) in branches.into_iter().rev() {
             let select = Syntax::Select(condition, value, chosen);
             chosen = self.push(select, span)?;
@@ -244,6 +252,7 @@ impl Parser<'_> {
     fn name(&mut self) -> Parsed<SyntaxId> {
         let token = self.take();
         let called = self.is_called();
+
         match token.span.of(self.text) {
             "der" => {
                 let name = self.derivative_name()?;
@@ -274,6 +283,7 @@ impl Parser<'_> {
         let arguments = self.arguments()?;
         let end = self.close(parenthesis.span)?;
         let span = span.through(end.span);
+
         if !function.accepts(arguments.len()) {
             let takes = function.arity();
             let given = arguments.len();
@@ -288,6 +298,7 @@ impl Parser<'_> {
         if self.peek().kind == TokenKind::CloseParenthesis {
             return Ok(arguments);
         }
+
         loop {
             arguments.push(self.expression()?);
             if self.take_if(TokenKind::Comma).is_none() {

@@ -200,6 +200,7 @@ impl Graph {
         if let Some(simpler) = self.simpler_binary(operation, left, right) {
             return simpler;
         }
+
         // In one order, so that `a + b` and `b + a` are one node.
         let swap = operation.commutes() && right < left;
         let (left, right) = if swap { (right, left) } else { (left, right) };
@@ -229,11 +230,13 @@ impl Graph {
         if let Some(&id) = self.known.get(&node) {
             return id;
         }
+
         let count = u32::try_from(self.nodes.len()).expect("BUG: a graph of four billion nodes");
         let id = NodeId(count);
         self.kinds.push(self.kinds_of(node));
         self.nodes.push(node);
         self.known.insert(node, id);
+
         id
     }
 

@@ -59,6 +59,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, Vec<Fault>> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut faults = Vec::new();
     let mut ended = false;
+
     while !ended && faults.len() < MOST_FAULTS {
         let starts_line = lexer.skip_blanks() || tokens.is_empty();
         match lexer.token() {
@@ -127,6 +128,7 @@ impl Lexer<'_> {
         let Some(&(_, first)) = self.characters.peek() else {
             return Ok((TokenKind::End, Span::new(start, start)));
         };
+
         if begins_name(first) {
             self.skip_while(continues_name);
             let span = Span::new(start, self.position());
@@ -153,6 +155,7 @@ impl Lexer<'_> {
         });
         let span = Span::new(start, self.position());
         let written = span.of(self.text);
+
         match written.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok((TokenKind::Number(value), span)),
             Ok(_) => {
@@ -166,9 +169,11 @@ impl Lexer<'_> {
     fn sign(&mut self, start: usize, first: char) -> Result<(TokenKind, Span), Fault> {
         let pair = pair(self.rest());
         self.characters.next();
+
         if pair.is_some() {
             self.characters.next();
         }
+
         let span = Span::new(start, self.position());
         match pair.or_else(|| single(first)) {
             Some(kind) => Ok((kind, span)),
@@ -227,6 +232,7 @@ fn malformed(span: Span, written: &str) -> Fault {
     if !begins_name || is_exponent {
         return fault.help("numbers look like 1, 1.5, .5 or 1e-3");
     }
+
     let number = &written[..written.len() - digits.len()];
     let name = shortened(digits);
     fault.help(format!("a product needs `*`: `{number} * {name}`"))

@@ -100,6 +100,7 @@ impl Text<'_> {
         if value.kind == wanted {
             return Some(value.node);
         }
+
         self.fault(wanted.mismatch(self.span(id), value.kind));
         None
     }
@@ -136,6 +137,7 @@ impl Lowering<'_, '_> {
             let value = self.node(*node, &mut text);
             text.values.push(value);
         }
+
         self.recorded += text.faults.len();
         faults.append(&mut text.faults);
         text.values.pop().flatten()
@@ -159,6 +161,7 @@ impl Lowering<'_, '_> {
     fn unary(&mut self, operation: Unary, operand: SyntaxId, text: &mut Text<'_>) -> Option<Typed> {
         let kind = operation.kind();
         let operand = text.operand(operand, kind)?;
+
         Some(Typed {
             node: self.graph.unary(operation, operand),
             kind,
@@ -187,6 +190,7 @@ impl Lowering<'_, '_> {
             Meaning::State(index) => Leaf::State(index),
             Meaning::Intermediate(definition) => return self.definitions[definition],
         };
+
         Some(Typed::number(self.graph.leaf(leaf)))
     }
 
@@ -241,6 +245,7 @@ impl Lowering<'_, '_> {
             }
             _ => graph.binary(operation, left, right),
         };
+
         Some(Typed {
             node,
             kind: operation.result_kind(),
@@ -258,6 +263,7 @@ impl Lowering<'_, '_> {
         let kind = text.value(then)?.kind;
         let otherwise = text.operand(otherwise, kind);
         let then = text.operand(then, kind)?;
+
         Some(Typed {
             node: self.graph.select(condition?, then, otherwise?),
             kind,

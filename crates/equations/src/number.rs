@@ -94,6 +94,7 @@ impl Number for f64 {
     fn binary(&self, operation: Binary, other: &Self) -> Self {
         let a = *self;
         let b = *other;
+
         match operation {
             Binary::Add => a + b,
             Binary::Subtract => a - b,
@@ -162,8 +163,10 @@ fn power_integer(base: f64, exponent: i32) -> f64 {
     if rest > LARGEST {
         return base.powf(f64::from(exponent));
     }
+
     let mut power = 1.0;
     let mut square = base;
+
     while rest > 0 {
         if rest % 2 == 1 {
             power *= square;

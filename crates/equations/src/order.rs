@@ -75,8 +75,10 @@ impl CycleSearch<'_> {
         if listed || self.order.cycles.len() == MOST_CYCLES {
             return;
         }
+
         let path = self.path.iter().map(|&(definition, _)| definition);
         let cycle: Vec<usize> = path.skip_while(|&it| it != first).collect();
+
         for &definition in &cycle {
             self.circular[definition] = true;
         }

@@ -30,6 +30,7 @@ pub(crate) fn parse_equations(text: &str) -> Result<Equations, Vec<Fault>> {
     let mut parser = Parser::new(text)?;
     let mut definitions = Vec::new();
     let mut faults = Vec::new();
+
     while parser.skip_semicolons() && faults.len() < MOST_FAULTS {
         let start = parser.next;
         match parser.statement() {
@@ -56,6 +57,7 @@ pub(crate) fn parse_expression(text: &str) -> Result<Vec<SyntaxNode>, Vec<Fault>
     if let Err(fault) = parser.expression() {
         return Err(vec![*fault]);
     }
+
     match parser.peek().kind {
         TokenKind::End => Ok(parser.nodes),
         _ => Err(vec![parser.not_the_end()]),
@@ -128,6 +130,7 @@ impl<'t> Parser<'t> {
         if self.nodes.len() >= MOST_NODES {
             return Err(Fault::new(span, "the text is too long").into());
         }
+
         self.nodes.push(SyntaxNode { syntax, span });
         Ok(SyntaxId(self.nodes.len() as u32 - 1))
     }
@@ -143,9 +146,11 @@ impl<'t> Parser<'t> {
                 .help("give a part of it a name, on a line of its own")
                 .into());
         }
+
         self.depth += 1;
         let parsed = parse(self);
         self.depth -= 1;
+
         parsed
     }
 }
@@ -170,6 +175,7 @@ impl Parser<'_> {
         if !ended {
             return Err(self.not_the_end().into());
         }
+
         Ok(Statement {
             target,
             name,
@@ -180,6 +186,7 @@ impl Parser<'_> {
     fn target(&mut self) -> Parsed<(Target, Span)> {
         let token = self.peek();
         let name = token.span.of(self.text);
+
         if token.kind == TokenKind::Name && name == "der" {
             self.take();
             return Ok((Target::Derivative, self.derivative_name()?));
@@ -188,11 +195,13 @@ impl Parser<'_> {
         if is_reserved(name) {
             return Err(reserved(token.span, name).into());
         }
+
         if token.kind != TokenKind::Name {
             let message = format!("expected a definition, found {}", self.found());
             let help = "a statement is `der(state) = expression` or `name = expression`";
             return Err(Fault::new(token.span, message).help(help).into());
         }
+
         self.take();
         Ok((Target::Intermediate, token.span))
     }
@@ -220,6 +229,7 @@ impl Parser<'_> {
         let first = self.peek();
         let begins = first.starts_line && first.kind == TokenKind::Name;
         let second = self.tokens.get(self.next + 1);
+
         match second.map(|token| token.kind) {
             Some(TokenKind::Assign) => begins,
             Some(TokenKind::OpenParenthesis) => begins && first.span.of(self.text) == "der",
@@ -232,6 +242,7 @@ impl Parser<'_> {
         let Token { kind, span, .. } = self.peek();
         let found = self.found();
         let unexpected = Fault::new(span, format!("unexpected {found}"));
+
         match kind {
             TokenKind::CloseParenthesis => Fault::new(span, "this `)` closes nothing"),
             TokenKind::Assign => unexpected

@@ -40,6 +40,7 @@ impl Graph {
         if folded.is_some() {
             return folded;
         }
+
         match operation {
             Binary::Add => self.simpler_sum(left, right),
             Binary::Subtract => self.simpler_difference(left, right),
@@ -84,6 +85,7 @@ impl Graph {
             _ => return None,
         };
         let exact = [a, b, value].into_iter().all(is_exact_integer);
+
         exact.then(|| self.constant(value))
     }
 
@@ -96,6 +98,7 @@ impl Graph {
         if let Some(inner) = self.negated(right) {
             return Some(self.binary(Binary::Subtract, left, inner));
         }
+
         let inner = self.negated(left)?;
         Some(self.binary(Binary::Subtract, right, inner))
     }
@@ -106,6 +109,7 @@ impl Graph {
             (Some(0.0), _) => return Some(self.negation(right)),
             _ => {}
         }
+
         let inner = self.negated(right)?;
         Some(self.binary(Binary::Add, left, inner))
     }

@@ -27,6 +27,7 @@ impl Source<'_> {
             .outputs
             .iter()
             .map(|(name, text)| name.len() + text.len());
+
         names.sum::<usize>() + outputs.sum::<usize>() + self.equations.len()
     }
 }

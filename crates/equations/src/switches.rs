@@ -41,6 +41,7 @@ impl Threshold {
                 before,
             };
         }
+
         Self {
             time,
             before: slope > 0.0,
@@ -137,6 +138,7 @@ impl Switches {
     pub fn intern(&mut self, graph: &mut Graph, switch: Switch) -> NodeId {
         let next = self.list.len() as u32;
         let index = *self.known.entry(switch).or_insert(next);
+
         if index == next {
             self.list.push(switch);
         }
@@ -149,6 +151,7 @@ impl Switches {
         if !timed || !kinds.within(LeafKinds::TIME | LeafKinds::PARAMETERS) {
             return None;
         }
+
         let left = self.form(graph, left)?;
         let right = self.form(graph, right)?;
         Some(combine(graph, Binary::Subtract, left, right))
@@ -194,6 +197,7 @@ impl Switches {
                 offset: id,
             });
         }
+
         match graph.node(id) {
             Node::Leaf(_) => Some(Affine {
                 slope: graph.constant(1.0),
@@ -215,6 +219,7 @@ impl Switches {
         let left = self.forms[&a]?;
         let right = self.forms[&b]?;
         let timeless = |id: NodeId| !graph.kinds(id).meets(LeafKinds::TIME);
+
         match operation {
             Binary::Add | Binary::Subtract => Some(combine(graph, operation, left, right)),
             Binary::Multiply | Binary::Divide if timeless(b) => {

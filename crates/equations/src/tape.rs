@@ -77,6 +77,7 @@ impl Layout {
             start..next
         };
         let [parameters, switches, states, inputs, slopes, unknowns] = counts;
+
         Self {
             parameters: reserve(parameters),
             time: reserve(1).start,
@@ -122,6 +123,7 @@ impl Program {
         let prelude = compiler.instructions(early, layout.end());
         let body = compiler.instructions(late, layout.end() + prelude.len());
         let results = roots.iter().map(|root| compiler.registers[root.index()]);
+
         Self {
             constants,
             prelude,
@@ -177,9 +179,11 @@ impl Program {
 fn reachable(graph: &Graph, roots: &[NodeId]) -> Vec<NodeId> {
     let end = roots.iter().map(|root| root.index() + 1).max().unwrap_or(0);
     let mut live = vec![false; end];
+
     for root in roots {
         live[root.index()] = true;
     }
+
     for index in (0..end).rev() {
         if live[index] {
             for operand in graph.nodes()[index].operands() {
@@ -187,6 +191,7 @@ fn reachable(graph: &Graph, roots: &[NodeId]) -> Vec<NodeId> {
             }
         }
     }
+
     let indices = (0..end).filter(|&index| live[index]);
     indices.map(|index| NodeId(index as u32)).collect()
 }

@@ -105,6 +105,7 @@ impl FmuCapabilities {
         let orders = kind.output_derivatives.min(2);
         let fixed = kind.fixed_internal_step.filter(|size| *size > 0.0);
         let imposed = fixed.or_else(|| (!kind.variable_step).then_some(default_step));
+
         Self {
             rollback: kind.state,
             linearizes: directional && (has_states || stateless && orders > 0),

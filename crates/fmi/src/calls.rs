@@ -134,9 +134,11 @@ impl Calls {
         let timed = self.start_timing(purpose);
         let component = self.component;
         let ended = guarded(self.environment(), || body(function.pointer, component));
+
         if let Some((weight, before)) = timed {
             self.count_time(purpose, weight, before.elapsed());
         }
+
         if self.journal.log.is_some() {
             self.log(function.name, &arguments(), ended);
         }
@@ -230,6 +232,7 @@ impl Calls {
             Purpose::State | Purpose::Setup => costs.state += seconds,
         };
         self.journal.monitor.spend(count);
+
         if purpose == Purpose::DoStep {
             self.end_sample(time);
         }
@@ -294,6 +297,7 @@ impl Calls {
                 message,
             },
         };
+
         if self.is_dead() && self.cause.is_empty() {
             self.cause = error.to_string();
         }

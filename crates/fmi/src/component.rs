@@ -102,6 +102,7 @@ impl<V: FmiVersion> Drop for OwnedComponent<V> {
         if *self.dead.get_mut() {
             return;
         }
+
         let component = self.component;
         // SAFETY: the component is live and not used after this.
         let body = || unsafe { (free.pointer)(component) };
@@ -109,6 +110,7 @@ impl<V: FmiVersion> Drop for OwnedComponent<V> {
             Ok(()) => String::new(),
             Err(crash) => format!(" -> crash by {crash}"),
         };
+
         self.journal
             .log_call(format_args!("{}(){ended}", free.name));
     }

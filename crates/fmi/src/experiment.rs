@@ -218,6 +218,7 @@ impl From<Error> for ExperimentFailure {
             reason.downcast_ref(),
             Some(CallError::Crashed { .. } | CallError::Dead { .. })
         );
+
         if crashed {
             Self::Crashed(reason.to_string())
         } else {

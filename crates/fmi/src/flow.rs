@@ -81,6 +81,7 @@ impl<I: Instance> Flow<'_, I> {
         if !state.is_empty() {
             self.instance.set_states(state)?;
         }
+
         let value = |position: usize| self.inputs[position].value(elapsed);
         self.layout
             .fill_smooth_inputs(&mut self.buffers.inputs, value);
@@ -94,6 +95,7 @@ impl<I: Instance> Flow<'_, I> {
         let indicators = &mut self.buffers.indicators;
         let positive = &self.buffers.positive;
         self.instance.get_indicators(indicators)?;
+
         Ok(indicators
             .iter()
             .zip(positive)
@@ -106,6 +108,7 @@ impl<I: Instance> Flow<'_, I> {
         if self.buffers.indicators.is_empty() {
             return Ok(());
         }
+
         self.changed(elapsed, state)?;
         let buffers = &mut *self.buffers;
         buffers
@@ -131,6 +134,7 @@ impl<I: Instance> Flow<'_, I> {
         if self.buffers.indicators.is_empty() || state.is_empty() {
             return Ok(());
         }
+
         self.place(elapsed, state)?;
         self.buffers.last.copy_from_slice(state);
         self.instance.get_derivatives(&mut self.buffers.last_rate)
@@ -154,9 +158,11 @@ impl<I: Instance> Flow<'_, I> {
         let mut between = std::mem::take(&mut self.buffers.between);
         let mut found = None;
         self.place(elapsed, state)?;
+
         if !state.is_empty() {
             self.instance.get_derivatives(&mut rate)?;
         }
+
         for share in LOOKS {
             self.interpolate(share, size, (state, &rate), &mut between);
             let at = before + share * size;
@@ -165,17 +171,20 @@ impl<I: Instance> Flow<'_, I> {
                 break;
             }
         }
+
         if found.is_none() && self.changed(elapsed, state)? {
             found = Some(Suspect {
                 before,
                 after: elapsed,
             });
         }
+
         if found.is_none() {
             self.buffers.last.copy_from_slice(state);
             self.buffers.last_rate.copy_from_slice(&rate);
             self.arrived = elapsed;
         }
+
         (self.buffers.rate, self.buffers.between) = (rate, between);
         Ok(found)
     }
@@ -185,6 +194,7 @@ impl<I: Instance> Flow<'_, I> {
         let (state, rate) = end;
         let last = &self.buffers.last;
         let last_rate = &self.buffers.last_rate;
+
         for (i, value) in between.iter_mut().enumerate() {
             let start = knot(last[i], last_rate[i]);
             let signal = Signal::hermite(size, start, knot(state[i], rate[i]));
@@ -199,6 +209,7 @@ impl<I: Instance> Flow<'_, I> {
                 return Ok(ControlFlow::Break(()));
             }
         }
+
         if self.completes {
             self.place(elapsed, state)?;
             let asked = self.instance.completed_step()?;

@@ -145,6 +145,7 @@ impl<V: FmiVersion> FmuInstance<V> {
                 });
             }
         }
+
         let status = "a wish for yet another round after a thousand of them";
         Err(self.calls.refused(function, status))
     }
@@ -263,6 +264,7 @@ unsafe fn text_of<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
     if text.is_null() {
         return None;
     }
+
     // SAFETY: as asked of the caller.
     let text = unsafe { CStr::from_ptr(text) };
     Some(text.to_string_lossy())

@@ -175,6 +175,7 @@ pub(crate) fn guarded<R: Copy, F: FnOnce() -> R>(
             environment.pointer(),
         )
     };
+
     match context.answer {
         Some(answer) if signal == 0 => Ok(answer),
         _ => Err(recover(signal)),
@@ -189,6 +190,7 @@ fn recover(signal: c_int) -> Crash {
     for size in [16, 512, 1 << 14, 1 << 20] {
         std::hint::black_box(vec![0_u8; size]);
     }
+
     // SAFETY: turns off the alarm; it has no requirement.
     unsafe { dovetail_guard_recovered() };
     Crash { signal }

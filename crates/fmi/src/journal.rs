@@ -175,6 +175,7 @@ impl Journal {
             .map(printable)
             .collect();
         self.log_call(format_args!("message with status {status}: {text}"));
+
         self.monitor.note(|notes| {
             if let Some(known) = notes
                 .messages
@@ -249,6 +250,7 @@ impl Sampler {
         if self.left > 0 {
             return None;
         }
+
         let stood_for = self.interval;
         self.left = self.interval;
         Some(f64::from(stood_for))

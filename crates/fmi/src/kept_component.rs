@@ -42,6 +42,7 @@ impl<V: FmiVersion> KeptComponent<V> {
         if status != 0 {
             return Err(instance.calls.refused(reset.name, "warning"));
         }
+
         self.0.forget_instance();
         Ok(instance)
     }

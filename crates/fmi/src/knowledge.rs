@@ -52,6 +52,7 @@ impl ProbeResult {
             ..
         } = *abilities;
         let Precision { noise, resolution } = precision;
+
         Self {
             rollback,
             linearizes,
@@ -112,6 +113,7 @@ impl PreparedFmu {
             self.abilities,
             "BUG: the probe found more than it passes on"
         );
+
         knowledge
     }
 }
@@ -129,6 +131,7 @@ impl Fmu {
             prepared.declared.event_mode && !knowledge.event_mode;
         prepared.abilities = knowledge.apply(&prepared.declared);
         let layout = Arc::make_mut(&mut prepared.layout);
+
         for (output, inputs) in layout.outputs.iter_mut().zip(&knowledge.depends_on) {
             output.depends_on.clone_from(inputs);
         }

@@ -105,6 +105,7 @@ impl Layout {
             )
         };
         f.column_mut(at).as_mut_slice().copy_from_slice(rates);
+
         for (&slope, &position) in slopes.iter().zip(&self.asked_output_positions) {
             g[(position, at)] = slope;
         }
@@ -118,12 +119,14 @@ impl Layout {
     fn find_identities(&mut self) {
         let has_arrays = self.has_arrays();
         let outputs = self.smooth_outputs.iter();
+
         for (&reference, &position) in outputs.zip(&self.smooth_output_positions) {
             match self.state_of(reference).filter(|_| !has_arrays) {
                 Some(state) => self.identities.push((position, state)),
                 None => self.asked_outputs.push(reference),
             }
         }
+
         let positions = self.smooth_output_positions.iter().copied();
         let asked = positions.filter(|&position| !self.is_identity(position));
         self.asked_output_positions = asked.collect();
@@ -168,6 +171,7 @@ impl Layout {
         builder.record(recorded);
         let mut layout = builder.layout;
         layout.find_identities();
+
         layout
     }
 
@@ -184,6 +188,7 @@ impl Layout {
         if depends_on.contains(&input) {
             return false;
         }
+
         depends_on.push(input);
         depends_on.sort_unstable();
         true
@@ -202,6 +207,7 @@ impl Layout {
         let reals = description.variables.iter().filter(|v| is_real_port(v));
         let names: Vec<String> = reals.map(|v| v.name.clone()).collect();
         let smooth = self.smooth_input_positions.len() + self.smooth_output_positions.len();
+
         (smooth == 0 && !names.is_empty()).then(|| {
             format!(
                 "all its real inputs and outputs ({}) are declared discrete: they are held over \
@@ -297,6 +303,7 @@ fn element_names(name: &str, extents: &[usize]) -> Vec<String> {
     if extents.is_empty() {
         return vec![name.to_owned()];
     }
+
     let places = places(extents);
     let named = places.iter().map(|place| format!("{name}[{place}]"));
     named.collect()
@@ -313,6 +320,7 @@ fn places(extents: &[usize]) -> Vec<String> {
         let place = move |rest: &String| format!("{i}{}{rest}", separator(rest));
         inner.iter().map(place).collect::<Vec<String>>()
     };
+
     (1..=extent).flat_map(row).collect()
 }
 
@@ -404,10 +412,12 @@ impl<'a> Builder<'a> {
         if variable.value_type != ValueType::Float64 {
             return add(&mut self.layout.other_outputs, variable, &positions);
         }
+
         let place = self.read(variable.reference, positions.len());
         let places = place..;
         let pairs = places.zip(positions.iter().copied());
         self.layout.read_output.extend(pairs);
+
         if kind == SignalKind::Continuous {
             self.layout.smooth_outputs.push(variable.reference);
             self.layout.smooth_output_positions.extend(&positions);
@@ -493,6 +503,7 @@ impl<'a> Builder<'a> {
         layout.read_state.extend(pairs);
         layout.states.extend(names);
         layout.state_references.push(state.reference);
+
         layout.derivative_references.push(derivative.reference);
     }
 
@@ -508,6 +519,7 @@ impl<'a> Builder<'a> {
         let listed = self.declared_dependencies();
         let mut declared = true;
         let mut next = 0;
+
         for (index, variable) in self.with_causality(Causality::Output) {
             if why_unusable(variable).is_some() {
                 continue;
@@ -584,6 +596,7 @@ pub(crate) fn structural_values(
     if description.version == Version::Two {
         return HashMap::new();
     }
+
     let structural = given.iter().filter_map(|(index, values)| {
         let variable = &description.variables[*index];
         let size = first_size(values)?;

@@ -67,12 +67,14 @@ impl Library {
         if inside && folder.join(&expected).is_file() {
             return Ok((folder.join(&expected), None));
         }
+
         let all = list(&folder.join(binaries));
         if let Some(only) = only_library(&all) {
             let name = only.file_name().unwrap_or_default().display();
             let warning = format!("its library is named {name} instead of {identifier}.so");
             return Ok((only.clone(), Some(warning)));
         }
+
         let present = present(folder, version, &all);
         Err(LibraryError::Absent { expected, present })
     }
@@ -115,6 +117,7 @@ fn only_library(files: &[PathBuf]) -> Option<&PathBuf> {
 fn present(folder: &Path, version: Version, files: &[PathBuf]) -> String {
     let wanted = platform(version);
     let platforms = names(&list(&folder.join("binaries")));
+
     if !names(files).is_empty() {
         format!("{} there", names(files).join(", "))
     } else if platforms.iter().any(|name| name == wanted) {
@@ -139,6 +142,7 @@ fn list(folder: &Path) -> Vec<PathBuf> {
     };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
+
     paths
 }
 
@@ -146,10 +150,12 @@ fn list(folder: &Path) -> Vec<PathBuf> {
 fn explain(file: &Path, error: &libloading::Error) -> String {
     let mut text = String::new();
     let mut source: Option<&dyn std::error::Error> = Some(error);
+
     while let Some(error) = source {
         text = error.to_string(); // the innermost is dlerror's own
         source = error.source();
     }
+
     let text = text.replace(&format!("{}: ", file.display()), "");
     let advice = advice(&text);
     format!("{text}{advice}")

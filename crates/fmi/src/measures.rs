@@ -49,6 +49,7 @@ pub(crate) fn resolution(readings: &[Vec<f64>], sizes: &[f64]) -> f64 {
     let Some(&[first, ref rest @ ..]) = pairs.get(..) else {
         return 0.0;
     };
+
     for variable in 0..first[0].len() {
         // The rate is that of the first short step, which is long enough for it.
         let rate = (first[1][variable] - first[0][variable]).abs() / sizes[0];

@@ -103,6 +103,7 @@ fn bounds(kind: ValueType) -> (f64, f64) {
 pub(crate) fn fitting(value: f64, kind: ValueType) -> Result<i128, CallError> {
     let (least, most) = bounds(kind);
     let rounded = value.round();
+
     if rounded >= least && rounded <= most {
         let (least, most) = if kind == ValueType::UInt64 {
             (0, u64::MAX.into())

@@ -55,6 +55,7 @@ impl PreparedStep {
             early: 0,
             last: 0.0,
         };
+
         Self {
             request,
             ended: 0,

@@ -58,9 +58,11 @@ pub(crate) fn reactions<I: Instance>(
     let mut look = Look::new(instance, layout, mode)?;
     let mut seen = Reactions::default();
     look.move_inputs(&mut seen, abilities, directional)?;
+
     if directional && layout.state_references.len() == layout.states.len() {
         look.move_states(&mut seen, abilities)?;
     }
+
     let inputs = layout.smooth_input_positions.len();
     seen.complete = inputs <= MOST_MOVED && inputs == layout.inputs.len();
     Ok(seen)
@@ -121,9 +123,11 @@ impl<'a, I: Instance> Look<'a, I> {
             .collect();
         instance.set_floats(&layout.smooth_inputs, &inputs)?;
         let mut states = vec![0.0; layout.states.len()];
+
         if mode == Mode::ContinuousTime && !states.is_empty() {
             instance.get_states(&mut states)?;
         }
+
         let seed = vec![0.0; layout.states.len() + layout.smooth_input_positions.len()];
         Ok(Self {
             instance,
@@ -144,6 +148,7 @@ impl<'a, I: Instance> Look<'a, I> {
     ) -> Result<(), CallError> {
         let layout = self.layout;
         let positions = layout.smooth_input_positions.iter().take(MOST_MOVED);
+
         for (place, &position) in positions.enumerate() {
             let column = self.move_input(place)?;
             if column.moved_states {
@@ -196,18 +201,22 @@ impl<'a, I: Instance> Look<'a, I> {
         let mut read = vec![0.0; layout.read_values];
         self.instance.get_floats(&layout.read, &mut read)?;
         let mut outputs = vec![0.0; layout.outputs.len()];
+
         for (position, value) in layout.outputs_of(&read) {
             outputs[position] = value;
         }
+
         let mut states = vec![0.0; layout.states.len()];
         for (position, value) in layout.states_of(&read) {
             states[position] = value;
         }
+
         let mut scratch = vec![0.0; layout.outputs.len()];
         read_other_outputs(self.instance, layout, &mut scratch, |position, value| {
             outputs[position] = value;
         })?;
         unknowns.extend(layout.asked_output_positions.iter().map(|&at| outputs[at]));
+
         Ok(Reading {
             unknowns,
             outputs,
@@ -231,18 +240,21 @@ impl<'a, I: Instance> Look<'a, I> {
         let start = self.inputs[place];
         let gap = DIFFERENCE * (1.0 + start.abs());
         let mut sides = Vec::new();
+
         for moved in [start + gap, start - gap, start] {
             self.inputs[place] = moved;
             self.instance
                 .set_floats(&self.layout.smooth_inputs, &self.inputs)?;
             sides.push(self.read()?);
         }
+
         let [up, down, here] = [&sides[0], &sides[1], &sides[2]];
         let reacts = |j: &usize| {
             [up, down]
                 .iter()
                 .any(|side| side.outputs[*j].to_bits() != here.outputs[*j].to_bits())
         };
+
         Ok(ReactionColumn {
             slopes: slopes(up, down, gap),
             reacting: (0..self.layout.outputs.len()).filter(reacts).collect(),
@@ -260,6 +272,7 @@ impl<'a, I: Instance> Look<'a, I> {
         let gap = DIFFERENCE * (1.0 + start.abs());
         let mut sides = Vec::new();
         let mut alone = true;
+
         for moved in [start + gap, start - gap] {
             if !self.place_state(known, moved)? {
                 return Ok(None);
@@ -269,6 +282,7 @@ impl<'a, I: Instance> Look<'a, I> {
             alone &= side.states[known] == moved && (0..side.states.len()).all(stays);
             sides.push(side);
         }
+
         self.place_state(known, start)?;
         Ok(Some(ReactionColumn {
             slopes: slopes(&sides[0], &sides[1], gap),
@@ -312,6 +326,7 @@ impl<'a, I: Instance> Look<'a, I> {
             return Ok(());
         };
         seen.compared += 1;
+
         if let Some(at) = disagreement(&given, &column.slopes) {
             seen.wrong
                 .get_or_insert_with(|| self.describe(at, name, &given, &column.slopes));
@@ -330,6 +345,7 @@ impl<'a, I: Instance> Look<'a, I> {
         } = abilities;
         let mut given = vec![f64::NAN; unknowns.len()];
         let scalar = knowns.len() == self.seed.len();
+
         if scalar {
             // Alone: in initialization mode the others need not be knowns.
             let one = &knowns[known..=known];

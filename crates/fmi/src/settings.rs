@@ -76,6 +76,7 @@ pub(crate) fn check(
     let variables = description.variables.iter().enumerate();
     let places: HashMap<&str, usize> = variables.map(|(i, v)| (v.name.as_str(), i)).collect();
     let mut checked: Vec<(usize, Vec<Value>)> = Vec::new();
+
     for (name, values) in given {
         let Some(&index) = places.get(name.as_str()) else {
             return Err(unknown(description, name));
@@ -92,6 +93,7 @@ fn unknown(description: &Description, name: &str) -> SettingError {
     let variables = description.variables.iter();
     let settable = variables.filter(|variable| obstacle(variable).is_none());
     let near = nearest(name, settable.map(|variable| variable.name.as_str()));
+
     SettingError::Unknown {
         name: name.to_owned(),
         near: near.map(str::to_owned),
@@ -108,9 +110,11 @@ fn check_variable(
         let name = variable.name.clone();
         return Err(SettingError::NotSettable { name, why });
     }
+
     let coerced = values.iter().map(|value| coerce(variable, value));
     let values = coerced.collect::<Result<Vec<Value>, SettingError>>()?;
     let expected = size(variable);
+
     if values.len() != expected && variable.causality != Causality::StructuralParameter {
         return Err(SettingError::WrongCount {
             name: variable.name.clone(),
@@ -118,6 +122,7 @@ fn check_variable(
             given: values.len(),
         });
     }
+
     for value in &values {
         within(variable, value)?;
         listed(variable, value)?;
@@ -218,6 +223,7 @@ fn enumeration(variable: &Variable, value: &Value) -> Result<Value, SettingError
         Some((_, number)) => Some(i128::from(*number)),
         None => text.trim().parse().ok(),
     };
+
     number.map(Value::Integer).ok_or_else(|| {
         let names: Vec<&str> = variable.items.iter().map(|(name, _)| &**name).collect();
         wrong_type(variable, value, &format!("one of {}", names.join(", ")))
@@ -235,6 +241,7 @@ fn within(variable: &Variable, value: &Value) -> Result<(), SettingError> {
     if number >= min && number <= max {
         return Ok(());
     }
+
     Err(SettingError::OutOfRange {
         name: variable.name.clone(),
         value: number.to_string(),

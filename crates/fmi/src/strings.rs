@@ -17,14 +17,17 @@ pub fn number(text: &str) -> f64 {
     if text.is_empty() {
         return 0.0;
     }
+
     let mut table = table();
     if let Some(&place) = table.places.get(text) {
         return (place + 1) as f64;
     }
+
     let text = Arc::<str>::from(text);
     let place = table.texts.len();
     table.texts.push(text.clone());
     table.places.insert(text, place);
+
     (place + 1) as f64
 }
 

@@ -120,6 +120,7 @@ fn sum_of_magnitudes(values: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let chunks = values.chunks_exact(4);
     let rest: f64 = chunks.remainder().iter().map(|v| v.abs()).sum();
+
     for chunk in chunks {
         for (sum, value) in sums.iter_mut().zip(chunk) {
             *sum += value.abs();

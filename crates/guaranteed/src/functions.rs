@@ -98,6 +98,7 @@ fn of_hyperbolic_tangent(x: Interval, value: Interval) -> [Interval; 3] {
     let possible = Interval::new(0.0, 1.0);
     let w = w.intersection(possible).unwrap_or(possible);
     let third = w * (n(2.0) * value.square() - w) / n(3.0);
+
     [w, -value * w, third]
 }
 

@@ -56,11 +56,13 @@ pub(crate) fn eliminate(
             loops: None,
         });
     }
+
     let elimination = LoopElimination::new(&coupled, start, parameters, start_time);
     let jacobian = elimination.jacobian(&coupled.residuals);
     let nodes = jacobian.iter().flatten().map(Symbol::node);
     let nonlinear = elimination.any_meets(nodes, LeafKinds::UNKNOWNS);
     refuse_jumps(&coupled, nonlinear)?;
+
     if nonlinear {
         elimination.into_states(&coupled, jacobian)
     } else {
@@ -85,6 +87,7 @@ fn refuse_jumps(coupled: &Coupled, nonlinear: bool) -> Result<(), ProblemError> 
 fn jumps(coupled: &Coupled, kinds: LeafKinds) -> bool {
     let mut waiting = coupled.residuals.clone();
     let mut seen = vec![false; coupled.graph.len()];
+
     while let Some(id) = waiting.pop() {
         if std::mem::replace(&mut seen[id.index()], true) {
             continue;
@@ -170,6 +173,7 @@ impl LoopElimination {
         let constants = self.evaluate(&coupled.residuals, &zeros);
         let solution = self.solve_loop(coupled, jacobian, &constants)?;
         let derivatives = self.evaluate(&coupled.derivatives, &solution);
+
         Ok(Eliminated {
             derivatives: nodes(&derivatives),
             graph: self.into_graph(),
@@ -198,6 +202,7 @@ impl LoopElimination {
             residuals,
             guesses: coupled.guesses.clone(),
         };
+
         Ok(Eliminated {
             graph: self.into_graph(),
             derivatives,
@@ -261,6 +266,7 @@ impl LoopElimination {
         evaluator.set_switches(&self.switches);
         evaluator.set_states(&self.states);
         evaluator.set_unknowns(unknowns);
+
         evaluator.results()
     }
 
@@ -281,6 +287,7 @@ impl LoopElimination {
         let values = leaves(&self.graph, Leaf::Unknown, 0..unknowns.len());
         evaluator.set_unknowns(&Dual::moving(&values, unknowns));
         let results = evaluator.results().into_iter();
+
         results.map(|dual| dual.derivative).collect()
     }
 
@@ -291,6 +298,7 @@ impl LoopElimination {
             .map(|unknown| self.jacobian_column(residuals, unknown))
             .collect();
         let row = |i: usize| columns.iter().map(|column| column[i].clone()).collect();
+
         (0..count).map(row).collect()
     }
 
@@ -326,6 +334,7 @@ impl LoopElimination {
             matrix.swap(column, row);
             right.swap(column, row);
         }
+
         eliminate_below_diagonal(&mut matrix, &mut right);
         substitute_back(&matrix, &mut right);
         Some(right)
@@ -339,6 +348,7 @@ impl LoopElimination {
         evaluator.set_switches(&sample.switches);
         evaluator.set_states(&sample.states);
         evaluator.set_unknowns(&sample.unknowns);
+
         DMatrix::from_row_slice(matrix.len(), matrix.len(), &evaluator.results())
     }
 }
@@ -357,6 +367,7 @@ fn subtract_pivot_row(matrix: &mut [Vec<Symbol>], right: &mut [Symbol], pivot: u
     let factor = matrix[row][pivot].divide(&matrix[pivot][pivot]);
     let (above, below) = matrix.split_at_mut(row);
     let entries = below[0].iter_mut().zip(&above[pivot]);
+
     for (entry, pivotal) in entries.skip(pivot + 1) {
         *entry = entry.subtract(&factor.multiply(pivotal));
     }
@@ -377,6 +388,7 @@ fn substitute_back(matrix: &[Vec<Symbol>], right: &mut [Symbol]) {
 fn pivots(matrix: &DMatrix<f64>) -> Option<Vec<usize>> {
     let mut matrix = matrix.clone();
     let mut order = Vec::with_capacity(matrix.nrows());
+
     for pivot in 0..matrix.nrows() {
         let best = largest_below_diagonal(&matrix, pivot)?;
         let value = matrix[(best, pivot)];

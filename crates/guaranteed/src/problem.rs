@@ -80,6 +80,7 @@ impl Problem {
         let eliminated = loops::eliminate(coupled, &start, &parameters, start_time)?;
         refuse_large(eliminated.derivatives.len() + parameters.len())?;
         let systems = state_ranges(definitions, eliminated.loops.as_ref());
+
         Ok(Self {
             programs: programs(&eliminated, &systems),
             affine: is_affine(&eliminated),
@@ -147,6 +148,7 @@ impl Problem {
         let program = Arc::new(Program::compile(&self.graph, &roots));
         let lines = Evaluator::new(program, &Interval::ZERO, &self.parameters).results();
         let lines = lines.chunks_exact(2).zip(&self.switches);
+
         lines
             .map(|(line, switch)| Threshold::new(line[0], line[1], switch.inclusive))
             .collect()
@@ -174,6 +176,7 @@ fn state_ranges(definitions: &[Definition], loops: Option<&Loops>) -> Vec<Range<
         first = range.end;
         range
     };
+
     counts.map(range).collect()
 }
 

@@ -34,6 +34,7 @@ impl Chosen {
 pub fn choose(capabilities: &[Capabilities], coupled: bool, jumping: Option<&str>) -> Chosen {
     let all = |able: &dyn Fn(&Capabilities) -> bool| capabilities.iter().all(able);
     let free = all(&|c| c.step_rule == StepRule::Free);
+
     if !coupled {
         let reason = "no system feeds another, so that there is nothing to couple";
         return Chosen::new("jacobi", reason);
@@ -41,15 +42,18 @@ pub fn choose(capabilities: &[Capabilities], coupled: bool, jumping: Option<&str
     if free && all(&|c| c.linearize) {
         return linearizable(all(&|c| c.trial), jumping);
     }
+
     if free && all(&|c| c.trial) {
         let reason = "every system can roll back, so that the interfaces can be made to agree";
         return Chosen::new("ifosmondi", reason);
     }
+
     if free && all(&|c| c.trial || c.linearize) {
         let reason = "every system can roll back or be linearized: what the latter would answer is \
             estimated";
         return Chosen::new("ifosmondi", reason);
     }
+
     let reason = "not every system can roll back or be linearized and take any step, and this \
         method needs neither";
     Chosen::new("f3ornits", reason)
@@ -65,6 +69,7 @@ fn linearizable(rollback: bool, jumping: Option<&str>) -> Chosen {
         );
         return Chosen::new("missiles", reason);
     }
+
     let reason = "every system can be linearized, so that the interface of a step can be predicted";
     let corrected = if rollback {
         ", and corrected, since all can roll back"
@@ -87,6 +92,7 @@ pub fn build_watched<'a>(
     if properties.keeps_to_grid {
         return Ok(own);
     }
+
     let Context { step, stop, .. } = context;
     let other = move |name: &str| {
         let kind = registry.method(name)?;
@@ -95,6 +101,7 @@ pub fn build_watched<'a>(
         Some((method, kind.properties()))
     };
     let successor = automatic.then(|| Box::new(other) as _);
+
     Ok(Box::new(Fallback::new(
         own, properties, step, stop, successor,
     )))

@@ -38,6 +38,7 @@ fn sources_of(connections: &Connections, wanted: impl Fn(usize) -> bool) -> Vec<
     let mut all: Vec<usize> = sources.filter_map(|(_, source)| source.output()).collect();
     all.sort_unstable();
     all.dedup();
+
     all
 }
 
@@ -115,6 +116,7 @@ impl<'a> Coupling<'a> {
             let output = source.output().filter(|_| !connections.is_held(input))?;
             outputs.binary_search(&output).ok()
         };
+
         Self {
             tolerance,
             capabilities: capabilities.to_vec(),
@@ -238,6 +240,7 @@ impl<'a> Coupling<'a> {
     pub fn hold(&mut self) {
         let size = self.step.size();
         let smooth = self.smooth;
+
         self.place_signals(|knot, _| match smooth {
             true => Signal::parabola_from(size, knot, knot.value),
             false => Signal::constant(knot.value),
@@ -248,6 +251,7 @@ impl<'a> Coupling<'a> {
     pub fn place(&mut self, guess: &[f64]) {
         let size = self.step.size();
         let shape = self.shape();
+
         self.place_signals(|knot, variable| {
             shape.between(size, knot, shape.knot_of(guess, variable))
         });
@@ -273,6 +277,7 @@ impl<'a> Coupling<'a> {
             slope,
             curvature,
         };
+
         [
             knot(1.0, 0.0, 0.0),
             knot(0.0, 1.0, 0.0),
@@ -345,6 +350,7 @@ impl<'a> Coupling<'a> {
         if !self.try_step(workers)? {
             return Ok(false);
         }
+
         let (values, slopes) = self.answers.split_at_mut(self.variables.len());
         for (c, variable) in self.variables.iter().enumerate() {
             let knot = variable.answer(&self.tasks);
@@ -396,6 +402,7 @@ impl<'a> Coupling<'a> {
         for (variable, knot) in self.start.iter_mut().enumerate() {
             *knot = shape.knot_of(end, variable);
         }
+
         self.smooth = true;
         self.stops.accepted(self.step);
     }
@@ -411,6 +418,7 @@ impl<'a> Coupling<'a> {
         workers.advance(&mut self.tasks)?;
         let changed = self.hold_newest();
         let jumps = changed || self.has_jumped();
+
         if jumps {
             self.restart_consistently(time, workers)?;
         }
@@ -422,6 +430,7 @@ impl<'a> Coupling<'a> {
         let margin = 10.0 * self.tolerance;
         let differs = |a: f64, b: f64| (a - b).abs() > margin * a.abs().max(b.abs());
         let mut pairs = self.variables.iter().zip(&self.start);
+
         pairs.any(|(variable, knot)| {
             let now = self.answer(variable);
             // A slope that is not known may have jumped.
@@ -436,9 +445,11 @@ impl<'a> Coupling<'a> {
         for held in &self.held {
             present[held.stacked] = Knot::from(self.present[held.stacked]);
         }
+
         for (variable, knot) in self.variables.iter().zip(&self.start) {
             present[variable.stacked] = *knot;
         }
+
         (self.tasks, self.smooth) =
             reinitialize(self.connections, workers, time, self.derivatives, &present)?;
         for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
@@ -513,6 +524,7 @@ fn difference(past: &Past, variable: CouplingVariable, step: MacroStep, value: f
     if past.points_since_event(variable.system) < 2 {
         return secant;
     }
+
     let (earlier, outputs) = past.point(variable.system, 1);
     let before = (last - outputs[variable.position].value) / (time - earlier);
     secant + (secant - before) * size / (step.end - earlier)

@@ -47,11 +47,13 @@ impl ResidualCounts {
         if first || self.high <= self.low || !residual.is_finite() {
             return;
         }
+
         let scale = (self.high - self.low).log2().ceil() as i32;
         if scale > self.scale {
             self.rescale(scale.saturating_sub(self.scale.max(-2000)) as usize);
             self.scale = scale;
         }
+
         let power = residual.log2().ceil().max(-2000.0) as i32 - scale;
         self.bins[(power - SMALLEST).clamp(0, BINS as i32 - 1) as usize] += 1;
     }
@@ -68,6 +70,7 @@ impl ResidualCounts {
     fn quantile(&self, share: f64) -> f64 {
         let all: u64 = self.bins.iter().map(|&count| u64::from(count)).sum();
         let (mut above, most) = (0, share * all as f64);
+
         for (bin, &count) in self.bins.iter().enumerate().rev() {
             above += u64::from(count);
             if above as f64 > most {
@@ -96,6 +99,7 @@ impl<'a> CouplingResidual<'a> {
             connections.outputs()
         ];
         let counts = vec![ResidualCounts::NONE; connections.inputs()];
+
         Self {
             connections,
             answers,
@@ -144,6 +148,7 @@ impl CouplingResidual<'_> {
             task.response.reached
         };
         let outputs = self.connections.outputs_of(task.system).start..;
+
         for (output, knot) in outputs.zip(&task.response.outputs) {
             let value = knot.value;
             self.answers[output] = Answer { value, time };
@@ -153,6 +158,7 @@ impl CouplingResidual<'_> {
     fn compare_inputs(&mut self, task: &Task) {
         let reached = task.response.reached;
         let inputs = self.connections.inputs_of(task.system).start..;
+
         for (input, signal) in inputs.zip(&task.inputs) {
             let answer = self.answer_for(input, reached);
             if answer.time == reached && !self.connections.is_held(input) {

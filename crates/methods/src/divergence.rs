@@ -49,6 +49,7 @@ impl Growth {
         if suspicious && self.run == 0 {
             self.before = self.previous;
         }
+
         self.run = if suspicious { self.run + 1 } else { 0 };
         self.previous = largest;
     }
@@ -58,6 +59,7 @@ impl Divergence {
     pub(crate) fn new(connections: &Connections) -> Self {
         let mut watched = algebraic_loops(connections).concat();
         watched.retain(|&output| connections.output(output).kind == SignalKind::Continuous);
+
         Self {
             largest: vec![0.0; connections.outputs()],
             watched: watched.into_iter().map(Growth::of).collect(),
@@ -92,6 +94,7 @@ impl Divergence {
                 *largest = largest.max(knot.value.abs());
             }
         }
+
         self.step += 1;
         if self.step.is_multiple_of(WINDOW) {
             self.watched
@@ -115,6 +118,7 @@ fn diverged(
     let owner = connections.owner(growth.output);
     let interface = &connections.interfaces()[owner];
     let steps = growth.run * WINDOW;
+
     Error::Diverged {
         system: interface.name.clone(),
         variable: interface.outputs[growth.output - connections.outputs_of(owner).start]

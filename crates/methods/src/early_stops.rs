@@ -57,6 +57,7 @@ impl EarlyStops {
             self.given_up = 0;
             self.end = f64::INFINITY;
         }
+
         self.grazed = false;
         self.end
     }
@@ -68,10 +69,12 @@ impl EarlyStops {
         if event >= step.end {
             return false;
         }
+
         if step.end - event <= self.resolution(step.end) {
             self.grazed = true;
             return false;
         }
+
         self.given_up += 1;
         let resolution = self.resolution(step.end);
         let over = self.given_up > PATIENCE || event - step.start <= resolution;
@@ -80,6 +83,7 @@ impl EarlyStops {
         } else {
             event
         };
+
         true
     }
 

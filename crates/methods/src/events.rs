@@ -11,6 +11,7 @@ pub(crate) fn meeting_event(past: &Past, workers: &dyn Workers) -> f64 {
     let event = past.next_event();
     // Mostly no event is known, and then the systems need not be looked through.
     let imposed = || any_imposes_steps(workers.capabilities());
+
     if event < f64::INFINITY && imposed() {
         f64::INFINITY
     } else {
@@ -28,6 +29,7 @@ pub(crate) fn cross_event(
 ) -> Result<(), Error> {
     near_side.clear();
     let ends = tasks.iter().any(|task| task.response.ends);
+
     if !ends && tasks.iter().any(|task| task.response.next_event <= now) {
         near_side.keep(tasks);
         tasks

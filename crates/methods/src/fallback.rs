@@ -59,10 +59,12 @@ impl Pace {
         if self.attempts == 0 {
             self.since = reached;
         }
+
         self.attempts += 1;
         if self.attempts <= WINDOW {
             return None;
         }
+
         let moved = reached - self.since;
         self.attempts = 0;
         (moved < CREEPING * self.usual * WINDOW as f64).then_some(moved)
@@ -85,6 +87,7 @@ impl<'a> Fallback<'a> {
             attempts: 0,
             since: f64::NAN,
         };
+
         Self {
             own,
             properties,
@@ -104,10 +107,12 @@ impl<'a> Fallback<'a> {
         if self.alone || !together {
             return false;
         }
+
         let made = self.make.as_ref().and_then(|make| make(&advice.method));
         self.alone = made.is_none();
         let since = past.reached();
         let reason = advice.reason;
+
         if let Some((method, properties)) = made {
             self.properties = properties;
             self.other = Some(Successor {
@@ -132,6 +137,7 @@ impl<'a> Fallback<'a> {
             "{} made no headway: {WINDOW} attempts moved on by {moved:.1e} s",
             self.current()
         );
+
         if self.make.is_some()
             && self.hand_over(
                 Advice {
@@ -144,8 +150,10 @@ impl<'a> Fallback<'a> {
         {
             return Ok(());
         }
+
         let time = past.reached();
         let left = self.stop - past.reached();
+
         Err(Error::NoHeadway {
             method: self.current(),
             attempts: WINDOW,
@@ -176,9 +184,11 @@ impl Method for Fallback<'_> {
         if let Some(advice) = if open { self.own.advice() } else { None } {
             self.hand_over(advice, past, workers);
         }
+
         if let Some(moved) = self.pace.look(past.reached()) {
             self.give_way(moved, past, workers)?;
         }
+
         let Some(other) = &mut self.other else {
             return self.own.attempt(past, workers);
         };
@@ -219,6 +229,7 @@ impl Method for Fallback<'_> {
         );
         let mut all = vec![Notice::from(handed_over)];
         all.extend(method.warnings());
+
         all
     }
 
@@ -251,9 +262,11 @@ impl Checkpoint for Fallback<'_> {
         };
         let mut taken_over = self.other.as_ref().map(successor);
         archive.field(&mut taken_over)?;
+
         if archive.restores() {
             self.other = taken_over.map(|taken| self.succeed(taken)).transpose()?;
         }
+
         visit_method(self.own.as_mut(), archive)?;
         match &mut self.other {
             Some(other) => visit_method(other.method.as_mut(), archive),
@@ -272,6 +285,7 @@ impl<'a> Fallback<'a> {
         let unknown = || Error::Checkpoint(format!("{name}, which had taken over, cannot be made"));
         let (method, properties) = made.ok_or_else(unknown)?;
         self.properties = properties;
+
         Ok(Successor {
             method,
             since,

@@ -39,13 +39,16 @@ impl<'a> GaussSeidel<'a> {
     pub fn new(connections: &'a Connections, grid: Grid) -> Self {
         let feeders = feeders_of_systems(connections);
         let mut place = vec![0; connections.systems()];
+
         for (position, system) in components(&feeders).into_iter().flatten().enumerate() {
             place[system] = position;
         }
+
         let mut tasks = connections.tasks(0);
         tasks.sort_by_key(|task| place[task.system]);
         let newest = vec![f64::NAN; connections.outputs()];
         let divergence = Divergence::new(connections);
+
         Self {
             connections,
             walk: GridWalk::new(grid),
@@ -75,6 +78,7 @@ impl Method for GaussSeidel<'_> {
         for (newest, knot) in self.newest.iter_mut().zip(past.latest()) {
             *newest = knot.value;
         }
+
         for task in &mut self.tasks {
             task.step = step;
             for (signal, input) in task
@@ -92,9 +96,11 @@ impl Method for GaussSeidel<'_> {
                 *newest = knot.value;
             }
         }
+
         cross_event(step.end, &mut self.tasks, &mut self.near_side, workers)?;
         self.divergence
             .watch(self.name(), self.connections, &self.tasks)?;
+
         Ok(Outcome::Accepted(Exchange {
             tasks: &self.tasks,
             before: self.near_side.tasks(),

@@ -114,14 +114,17 @@ pub fn start_values(
     );
     start.insists = true;
     start.assumed = known.assumed.to_vec();
+
     for (task, inputs) in start.tasks.iter_mut().zip(known.inputs.unwrap_or_default()) {
         task.inputs
             .iter_mut()
             .zip(inputs)
             .for_each(|(signal, value)| *signal = Signal::constant(*value));
     }
+
     start.make_consistent(workers)?;
     let mut late = Vec::new();
+
     if modes {
         let before = start.outputs.clone();
         start.begin(workers, derivatives)?;
@@ -134,6 +137,7 @@ pub fn start_values(
             start.make_consistent(workers)?;
         }
     }
+
     if derivatives > 0 && start.needs_slopes() && start.settle_slopes(workers)? {
         start.make_consistent(workers)?;
     }
@@ -169,6 +173,7 @@ pub fn reinitialize(
     (0..connections.systems()).for_each(|system| start.dispatch(system));
     start.make_consistent(workers)?;
     let settled = derivatives > 0 && start.settle_slopes(workers)?;
+
     if settled && start.uses_slopes() {
         // The slope of an output that is itself a slope would need curvatures, which a question
         // about the present does not have.
@@ -229,6 +234,7 @@ impl<'a> StartSearch<'a> {
         tasks
             .iter_mut()
             .for_each(|task| task.step = MacroStep::instant(time));
+
         Self {
             connections,
             tasks,
@@ -254,9 +260,11 @@ impl<'a> StartSearch<'a> {
             task.step = settled.step;
             task.inputs = settled.inputs.clone();
         }
+
         workers.begin(&mut tasks)?;
         self.tasks = tasks;
         self.begun = true;
+
         for system in 0..self.tasks.len() {
             self.take_in(system);
         }
@@ -281,6 +289,7 @@ impl<'a> StartSearch<'a> {
             before: before[output],
             value: self.outputs[output],
         });
+
         late.filter(|LateOutput { before, value, .. }| {
             (before - value).abs() > LATE * before.abs().max(value.abs()).max(1e-6)
         })
@@ -312,6 +321,7 @@ impl<'a> StartSearch<'a> {
         self.ask(workers, &everyone)?;
         self.publish();
         let graph = self.graph(workers, |_| true);
+
         for members in components(&graph) {
             if is_loop(&members, &graph) {
                 self.settle_loop(workers, &members)?;
@@ -320,6 +330,7 @@ impl<'a> StartSearch<'a> {
                 self.held[members[0]] = self.outputs[members[0]];
             }
         }
+
         // An output without feedthrough was right from the first; its readers still have to be
         // told, and asked once more. In an initialization mode it may follow an input all the same,
         // through initial equations: then its readers have to be told again.
@@ -361,11 +372,13 @@ impl<'a> StartSearch<'a> {
         if !members.iter().any(|&member| connections.feeds_held(member)) {
             return self.solve_loop(workers, members);
         }
+
         let mut graph = self.graph(workers, |input| !connections.is_held(input));
         for (output, feeders) in graph.iter_mut().enumerate() {
             let inside = members.contains(&output);
             feeders.retain(|feeder| inside && members.contains(feeder));
         }
+
         let mut disagreement: f64 = 0.0;
         for _ in 0..MOST_ROUNDS {
             disagreement = 0.0;
@@ -387,6 +400,7 @@ impl<'a> StartSearch<'a> {
                 return Ok(());
             }
         }
+
         if self.insists {
             Err(self.unsolved(members, MOST_ROUNDS, disagreement))
         } else {
@@ -398,6 +412,7 @@ impl<'a> StartSearch<'a> {
     fn disagreement(&self, output: usize) -> f64 {
         let known = self.held[output];
         let now = self.outputs[output];
+
         match self.connections.output(output).kind {
             SignalKind::Continuous if (known - now).abs() <= 1e-9 * known.abs().max(now.abs()) => {
                 0.0
@@ -442,12 +457,14 @@ impl<'a> StartSearch<'a> {
             .interfaces()
             .iter()
             .zip(workers.capabilities());
+
         if systems
             .filter(|(interface, _)| smooth(interface))
             .any(|(_, c)| c.output_derivatives == 0)
         {
             return Ok(false);
         }
+
         let size = self.slopes.len();
         let mut slopes = self.slopes.clone();
         let mut residual = vec![0.0; size];
@@ -464,6 +481,7 @@ impl<'a> StartSearch<'a> {
             Anderson::new(size, options).solve(&mut equations, &mut slopes, &mut residual);
         equations.error.map_or(Ok(()), Err)?;
         self.slopes.copy_from_slice(&slopes);
+
         Ok(outcome.converged())
     }
 
@@ -506,6 +524,7 @@ impl<'a> StartSearch<'a> {
             .outputs
             .iter()
             .map(|knot| knot.value);
+
         for (output, value) in places.zip(answered) {
             self.outputs[output] = value;
         }
@@ -535,6 +554,7 @@ impl<'a> StartSearch<'a> {
         let mut guess = DVector::from_iterator(members.len(), values);
         let mut residual = self.residual(workers, members, &owners, &guess)?;
         self.check_finite(members)?;
+
         for iteration in 0..MOST_ITERATIONS {
             let Some(update) = self.newton_update(workers, members, &owners, &residual)? else {
                 return Err(self.without_direction(members, iteration, residual.amax()));
@@ -574,6 +594,7 @@ impl<'a> StartSearch<'a> {
         };
         let owner = self.connections.owner(output);
         let interface = &self.connections.interfaces()[owner];
+
         Err(Error::NotFinite {
             system: interface.name.clone(),
             variable: interface.outputs[output - self.connections.outputs_of(owner).start]
@@ -616,6 +637,7 @@ impl<'a> StartSearch<'a> {
         for (&output, &value) in members.iter().zip(guess) {
             self.outputs[output] = value;
         }
+
         owners.iter().for_each(|&owner| self.dispatch(owner));
         self.ask(workers, owners)?;
         Ok(DVector::from_iterator(
@@ -673,6 +695,7 @@ impl<'a> StartSearch<'a> {
     ) -> Result<DMatrix<f64>, Error> {
         let interface = &self.connections.interfaces()[system];
         let capabilities = &workers.capabilities()[system];
+
         if capabilities.linearize && (self.begun || !capabilities.presence.initialization_mode) {
             let mut task = LinearizeTask::new(system, interface);
             workers.linearize(std::slice::from_mut(&mut task))?;
@@ -693,6 +716,7 @@ impl<'a> StartSearch<'a> {
         let first = self.connections.inputs_of(system).start;
         let magnitudes = probe.inputs.iter().map(|signal| signal.value(0.0).abs());
         let largest = magnitudes.fold(0.0, f64::max);
+
         for input in (0..inputs).filter(|input| !self.connections.is_held(first + input)) {
             let value = probe.inputs[input].value(0.0);
             let gap = difference_gap(value, largest);
@@ -719,9 +743,11 @@ fn solve_if_regular(matrix: DMatrix<f64>, right: &DVector<f64>) -> Option<DVecto
     if matrix.iter().any(|gain| !gain.is_finite()) {
         return None;
     }
+
     let svd = matrix.svd(true, true);
     let regular = svd.singular_values.min() > SINGULAR * svd.singular_values.max();
     let solution = || svd.solve(right, 0.0);
+
     regular.then(|| solution().expect("BUG: both factors were asked for"))
 }
 
@@ -751,10 +777,12 @@ impl Equations for SlopeEquations<'_, '_> {
         everyone
             .iter()
             .for_each(|&system| self.start.dispatch(system));
+
         if let Err(error) = self.start.ask(self.workers, &everyone) {
             self.error = Some(error);
             return false;
         }
+
         let connections = self.start.connections;
         let outputs = connections
             .interfaces()
@@ -765,6 +793,7 @@ impl Equations for SlopeEquations<'_, '_> {
             .tasks
             .iter()
             .flat_map(|task| task.response.outputs.iter().map(|knot| knot.slope));
+
         for (r, (asked, (given, output))) in residual
             .iter_mut()
             .zip(slopes.iter().zip(answered.zip(outputs)))

@@ -35,6 +35,7 @@ impl<'a> Jacobi<'a> {
     pub fn new(connections: &'a Connections, grid: Grid) -> Self {
         let divergence = Divergence::new(connections);
         let tasks = connections.tasks(0);
+
         Self {
             connections,
             walk: GridWalk::new(grid),
@@ -61,6 +62,7 @@ impl Method for Jacobi<'_> {
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
         let step = self.walk.step(past.reached(), meeting_event(past, workers));
         let mut sources = self.connections.sources().iter();
+
         for task in &mut self.tasks {
             task.step = step;
             // The sources are stacked as the tasks are.
@@ -68,10 +70,12 @@ impl Method for Jacobi<'_> {
                 signal.hold(source.pick(past.latest()).value);
             }
         }
+
         workers.advance(&mut self.tasks)?;
         cross_event(step.end, &mut self.tasks, &mut self.near_side, workers)?;
         self.divergence
             .watch(self.name(), self.connections, &self.tasks)?;
+
         Ok(Outcome::Accepted(Exchange {
             tasks: &self.tasks,
             before: self.near_side.tasks(),

@@ -43,6 +43,7 @@ impl MethodKind for MonolithicKind {
         let whole = context
             .whole
             .map_or_else(unknown, |whole| whole.as_one_system(context.grid()));
+
         whole.map_err(|error| {
             let message = format!(
                 "monolithic is for models of equations: {error}; the other methods couple whatever \

@@ -12,6 +12,7 @@ pub(crate) fn slope_of(here: &Linearization, output: usize, input: impl Fn(usize
         here.d[(output, i)] * knot.slope + here.d_slope[(output, i)] * knot.curvature
     };
     let by_inputs: f64 = (0..here.u.len()).map(by_input).sum();
+
     by_states + by_inputs + here.g_time[output]
 }
 
@@ -37,5 +38,6 @@ fn second_derivative(here: &Linearization, state: usize, input: &impl Fn(usize) 
         here.b[(state, i)] * knot.slope + here.b_slope[(state, i)] * knot.curvature
     };
     let by_inputs: f64 = (0..here.u.len()).map(by_input).sum();
+
     by_states + by_inputs + here.f_time[state]
 }

@@ -38,6 +38,7 @@ impl GridPlan {
         if whole.size() <= self.size * (1.0 + 1e-9) {
             return whole;
         }
+
         // Two equal parts rather than one and a sliver.
         let size = if whole.size() < 2.0 * self.size {
             whole.size() / 2.0
@@ -69,9 +70,11 @@ pub(crate) fn towards(reached: f64, limit: f64, size: f64) -> MacroStep {
     if rest <= 1.01 * size {
         return MacroStep::new(reached, limit);
     }
+
     let part = MacroStep::of_size(reached, if rest < 2.0 * size { rest / 2.0 } else { size });
     // Far from zero the clock is coarse: then a step is what the clock makes of it.
     let rounded = MacroStep::new(reached, part.end);
+
     if (rounded.size() - part.size()).abs() > 1e-12 * part.size() {
         rounded
     } else {

@@ -96,6 +96,7 @@ impl Predictions {
             Remedy::SmallerTolerance,
             Remedy::method(ITERATING),
         ];
+
         Some(Notice::from(text).with(remedies))
     }
 }

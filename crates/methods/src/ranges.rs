@@ -151,6 +151,7 @@ impl Ranges {
             scale => error.abs() / scale,
         };
         let shares = errors.iter().zip(&self.all).map(share);
+
         shares.fold(0.0, f64::max)
     }
 

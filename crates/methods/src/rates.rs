@@ -25,6 +25,7 @@ impl Rates {
     pub fn new(connections: &Connections) -> Self {
         let sizes = distinct_state_counts(connections).into_iter();
         let small = sizes.filter(|size| *size <= MOST_STATES);
+
         Self {
             all: vec![0.0; connections.interfaces().len()],
             scratch: small.map(|size| DMatrix::zeros(size, size)).collect(),

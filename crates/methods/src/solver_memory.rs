@@ -10,6 +10,7 @@ pub(crate) fn visit_solver(
 ) -> Result<(), Error> {
     let mut memory = solver.memory();
     archive.field(&mut memory)?;
+
     if archive.restores() && !solver.recall(&memory) {
         let name = solver.name();
         let reason = format!("what the solver {name} remembers there is of another size");

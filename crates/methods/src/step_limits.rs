@@ -111,6 +111,7 @@ impl StepLimits {
         } else {
             FROM_REST * span // everything rests: nothing tells what is to come
         };
+
         wanted.min(rest / FIRST_STEPS_TO_EVENT)
     }
 

@@ -60,9 +60,11 @@ fn balancing_factor(matrix: &DMatrix<f64>, k: usize) -> f64 {
     if !(ratio > 0.0 && ratio.is_finite()) {
         return 1.0;
     }
+
     let factor = (0.5 * ratio.log2()).round().exp2();
     let before = column.hypot(row);
     let after = (column * factor).hypot(row / factor);
+
     if after < 0.95 * before { factor } else { 1.0 }
 }
 

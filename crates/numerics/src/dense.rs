@@ -109,6 +109,7 @@ impl<T: Scalar> Lu<T> {
         for (factor, &entry) in self.factors.iter_mut().zip(matrix.iter()) {
             *factor = T::from(-entry);
         }
+
         for k in 0..self.size() {
             self.factors[(k, k)] += shift;
         }
@@ -127,8 +128,10 @@ impl<T: Scalar> Lu<T> {
         if self.size() == 0 {
             return 1.0;
         }
+
         let inverse_norm = self.inverse_norm();
         let product = self.norm * inverse_norm;
+
         if product.is_finite() && product > 0.0 {
             1.0 / product
         } else {
@@ -140,6 +143,7 @@ impl<T: Scalar> Lu<T> {
         let size = self.size();
         self.norm = one_norm(&self.factors);
         let factors = self.factors.as_mut_slice();
+
         for k in 0..size {
             let diagonal = k * size + k;
             let next_column = (k + 1) * size;
@@ -170,6 +174,7 @@ impl<T: Scalar> Lu<T> {
         let mean = 1.0 / self.size() as f64;
         self.estimate.fill(T::from(mean));
         let mut best = self.norm_of_solution();
+
         for _ in 0..MOST_ASCENTS {
             self.move_to_steepest();
             let norm = self.norm_of_solution();
@@ -188,6 +193,7 @@ impl<T: Scalar> Lu<T> {
         solve_adjoint(&self.factors, &self.exchanges, x);
         let steepest = index_of_largest(x);
         x.fill(T::from(0.0));
+
         x[steepest] = T::from(1.0);
     }
 
@@ -211,6 +217,7 @@ impl<T: Scalar> Lu<T> {
 fn choose_pivot<T: Scalar>(column: &[T]) -> Option<usize> {
     let mut best = 0;
     let mut largest = column[0].pivot_size();
+
     for (offset, entry) in column.iter().enumerate().skip(1) {
         let size = entry.pivot_size();
         if size > largest {
@@ -218,6 +225,7 @@ fn choose_pivot<T: Scalar>(column: &[T]) -> Option<usize> {
             largest = size;
         }
     }
+
     let usable = largest > 0.0 && largest.is_finite();
     usable.then_some(best)
 }
@@ -256,6 +264,7 @@ fn solve<T: Scalar>(factors: &DMatrix<T>, exchanges: &[usize], rhs: &mut [T]) {
     for (k, &other) in exchanges.iter().enumerate() {
         rhs.swap(k, other);
     }
+
     for (k, column) in columns(factors) {
         let head = rhs[k];
         subtract_multiple(&mut rhs[k + 1..], &column[k + 1..], head);
@@ -273,6 +282,7 @@ fn solve_adjoint<T: Scalar>(factors: &DMatrix<T>, exchanges: &[usize], rhs: &mut
         let known = conjugate_product(&column[..k], &rhs[..k]);
         rhs[k] = (rhs[k] - known) / column[k].conjugate();
     }
+
     for (k, column) in columns(factors).rev() {
         let known = conjugate_product(&column[k + 1..], &rhs[k + 1..]);
         rhs[k] -= known;

@@ -61,6 +61,7 @@ impl Dop853 {
         self.previous_error = FIRST_ERROR;
         self.after_rejection = false;
         self.derivative_is_current = true;
+
         self.stiffness = Stiffness::default();
     }
 
@@ -90,6 +91,7 @@ impl Dop853 {
             derivative: second,
             allowed: &mut self.candidate,
         };
+
         initial_step(rhs, &start, scratch, tolerance, ORDER)
     }
 
@@ -110,10 +112,12 @@ impl Dop853 {
         if !self.derivative_is_current {
             self.renew_derivative(rhs, time, state, tolerance);
         }
+
         self.evaluate_stages(rhs, time, step, state);
         let candidate = &mut self.candidate;
         combine(state, step, SOLUTION, &self.derivatives, candidate);
         let error = self.error(step, state, tolerance);
+
         if error.is_finite() {
             self.judge(error, step, state)
         } else {
@@ -143,6 +147,7 @@ impl Dop853 {
         let last_stage = self.derivatives.column(STAGES - 1);
         let change = square_distance(self.derivatives.column(0), last_stage);
         let distance = square_distance(state, &self.stage);
+
         if distance > 0.0 {
             let h_lambda = self.previous_step.abs() * (change / distance).sqrt();
             let limit = suspicious_h_lambda(tolerance.relative);
@@ -178,15 +183,18 @@ impl Dop853 {
         let derivatives = &self.derivatives;
         let mut of_order_5 = 0.0;
         let mut of_order_3 = 0.0;
+
         for k in 0..state.len() {
             let allowed = self.allowed(k, state, tolerance);
             of_order_5 += (weighted_sum(ERROR_OF_ORDER_5, derivatives, k) / allowed).powi(2);
             of_order_3 += (weighted_sum(ERROR_OF_ORDER_3, derivatives, k) / allowed).powi(2);
         }
+
         let denominator = of_order_5 + 0.01 * of_order_3;
         if denominator == 0.0 {
             return 0.0;
         }
+
         let mean = state.len() as f64 * denominator;
         step.abs() * of_order_5 / mean.sqrt()
     }
@@ -201,6 +209,7 @@ impl Dop853 {
                 next: step.abs() * factor,
             };
         }
+
         let factor = SAFETY * self.previous_error.powf(BETA) / reduction;
         let growth = if self.after_rejection {
             1.0
@@ -213,6 +222,7 @@ impl Dop853 {
         self.after_rejection = false;
         self.derivative_is_current = false;
         state.copy_from_slice(&self.candidate);
+
         Attempt {
             verdict: AttemptVerdict::Accepted,
             next,
@@ -229,6 +239,7 @@ impl Dop853 {
             Some(component) => AttemptVerdict::NotFinite { component },
             None => AttemptVerdict::Rejected,
         };
+
         Attempt {
             verdict,
             next: 0.1 * step.abs(),

@@ -86,6 +86,7 @@ impl GaverStehfest {
         let at_start = [0.0, 1.0 / h, curvature];
         self.invert(space, delta, at_end, orders)?;
         self.invert(space, delta - h / 2.0, halfway, orders)?;
+
         self.invert(space, delta - h, at_start, orders)
     }
 
@@ -125,11 +126,14 @@ impl GaverStehfest {
         if !regular || self.resolvent.rcond() < f64::EPSILON {
             return Err(Pole { at: s });
         }
+
         space.c.transpose_to(&mut self.solution);
         let states = self.resolvent.size().max(1);
+
         for column in self.solution.as_mut_slice().chunks_exact_mut(states) {
             self.resolvent.solve_in_place(column);
         }
+
         self.solution.transpose_to(&mut self.response);
         Ok(())
     }
@@ -142,6 +146,7 @@ impl GaverStehfest {
         add_scaled(&mut gains.ramp, weight / (s * s), &self.response);
         let [value, slope] = &self.driven;
         let mut transform = weight / s;
+
         for (p, gain) in gains.inputs.iter_mut().enumerate() {
             add_scaled(gain, transform, value);
             if p > 0 {

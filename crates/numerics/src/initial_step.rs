@@ -53,6 +53,7 @@ pub(crate) fn initial_step<R: Rhs + ?Sized>(
     for (k, allowed) in scratch.allowed.iter_mut().enumerate() {
         *allowed = tolerance.allows(k, start.magnitude(k, tolerance));
     }
+
     let speed = scaled_norm(start.derivative, scratch.allowed);
     let guess = cautious_guess(scaled_norm(start.state, scratch.allowed), speed, longest);
     let change = change_of_derivative(rhs, start, scratch, guess.copysign(start.span));
@@ -63,6 +64,7 @@ pub(crate) fn initial_step<R: Rhs + ?Sized>(
     } else {
         (0.01 / bend).powf(1.0 / f64::from(order))
     };
+
     // A curvature that is not finite leaves the cautious guess.
     if accurate > 0.0 && accurate.is_finite() {
         longest.min(100.0 * guess).min(accurate)
@@ -91,6 +93,7 @@ fn change_of_derivative<R: Rhs + ?Sized>(
     for (k, moved) in scratch.state.iter_mut().enumerate() {
         *moved = start.state[k] + step * start.derivative[k];
     }
+
     rhs.derivative(start.time + step, scratch.state, scratch.derivative);
     for (change, before) in scratch.derivative.iter_mut().zip(start.derivative) {
         *change -= before;

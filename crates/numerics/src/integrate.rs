@@ -140,6 +140,7 @@ impl Turn {
             }
             IntegrationMethod::Implicit => (IntegrationMethod::Explicit, 0),
         };
+
         Self {
             doubt,
             ..Self::new(method)
@@ -212,11 +213,13 @@ impl Integrator {
         if self.size == 0 || start == end {
             return Ok(outcome(&progress, &rhs, hint));
         }
+
         for time in [start, end] {
             if !time.is_finite() {
                 return Err(IntegrationError::NotFinite { time, component: 0 });
             }
         }
+
         let tolerance = tolerance.attainable();
         let turn = self.run(&mut rhs, &mut progress, state, tolerance, hint)?;
         let size = progress.proposed.min((end - start).abs());
@@ -224,6 +227,7 @@ impl Integrator {
             stiff: self.is_stiff(&turn, size, tolerance),
             step: progress.proposed,
         };
+
         Ok(outcome(&progress, &rhs, hint))
     }
 
@@ -241,6 +245,7 @@ impl Integrator {
         self.begin(turn.method, rhs, progress.time, state)?;
         progress.proposed = self.first_step(turn.method, rhs, progress, state, tolerance, hint);
         let suspicious = SUSPICIOUS * progress.remaining().abs();
+
         while !progress.is_over() {
             let step = progress.next_step();
             if progress.last == AttemptVerdict::Rejected && step.abs() < suspicious {
@@ -312,8 +317,10 @@ impl Integrator {
         if hint.step > 0.0 && hint.step.is_finite() {
             return hint.step;
         }
+
         let time = progress.time;
         let span = progress.remaining();
+
         match method {
             IntegrationMethod::Explicit => {
                 self.explicit.first_step(rhs, time, span, state, tolerance)
@@ -361,6 +368,7 @@ impl Integrator {
         if let AttemptVerdict::NotFinite { component } = progress.last {
             return Err(IntegrationError::NotFinite { time, component });
         }
+
         let component = self.worst_component(method, state, tolerance);
         Err(IntegrationError::StepTooSmall {
             time,
@@ -390,6 +398,7 @@ impl Integrator {
         let factorization_cost = 3.0 * self.size as f64; // 6 n³ operations, in evaluations of 2 n²
         let factorizations = self.implicit.factorizations() as f64 * factorization_cost;
         let implicit_cost = turn.cost_per_step(factorizations);
+
         size / implicit_cost < explicit_size / EXPLICIT_COST
     }
 

@@ -39,6 +39,7 @@ impl LinearStep {
         self.functions.compute(&self.scaled);
         self.exponential.copy_from(&self.functions.phi[0]);
         let mut weight = delta; // p! δ^{p+1}
+
         for (p, moment) in self.moments.iter_mut().enumerate() {
             moment.copy_from(&self.functions.phi[p + 1]);
             *moment *= weight;
@@ -52,6 +53,7 @@ impl LinearStep {
     pub fn respond(&self, initial: &[f64], forcing: &[&[f64]], response: &mut [f64]) {
         response.fill(0.0);
         add_image(&self.exponential, initial, response);
+
         for (moment, coefficients) in self.moments.iter().zip(forcing) {
             add_image(moment, coefficients, response);
         }

@@ -43,6 +43,7 @@ impl PhiFunctions {
     pub fn new(size: usize, highest: usize) -> Self {
         let zero = DMatrix::zeros(size, size);
         let at_zero = |k| DMatrix::identity(size, size) * inverse_factorial(k);
+
         Self {
             phi: (0..=highest).map(at_zero).collect(),
             powers: [zero.clone(), zero.clone(), zero.clone()],
@@ -62,6 +63,7 @@ impl PhiFunctions {
             }
             return;
         }
+
         self.recur_downward();
         for left in (0..self.doublings).rev() {
             self.double(left);
@@ -79,9 +81,11 @@ impl PhiFunctions {
         if !norm.is_finite() {
             return None;
         }
+
         let size = self.scale(norm);
         self.offsets.fill(1.0);
         self.sum_series(size);
+
         Some(size)
     }
 
@@ -110,6 +114,7 @@ impl PhiFunctions {
         };
         root.copy_from(&self.phi[0]);
         add_diagonal(root, &self.offsets);
+
         balance::undo(root, &self.scales);
     }
 
@@ -129,6 +134,7 @@ impl PhiFunctions {
         scale_by(first, back);
         scale_by(second, 2 * back);
         scale_by(third, 3 * back);
+
         growth * 2f64.powi(back)
     }
 
@@ -139,6 +145,7 @@ impl PhiFunctions {
         let [first, second, third] = &self.powers;
         let sum = &mut self.phi[highest];
         sum.fill(0.0);
+
         for group in (0..groups_needed(size, highest)).rev() {
             multiply(sum, third, &mut self.product);
             std::mem::swap(sum, &mut self.product);
@@ -175,6 +182,7 @@ impl PhiFunctions {
         for k in (1..self.phi.len()).rev() {
             self.double_function(k);
         }
+
         self.square_exponential();
         self.drop_offsets();
     }
@@ -187,6 +195,7 @@ impl PhiFunctions {
         add_weighted(product, phi, |row, _| self.offsets[row]);
         multiply_add(&self.phi[0], phi, product);
         scale(product, 0.5f64.powi(k as i32));
+
         std::mem::swap(&mut self.phi[k], product);
     }
 
@@ -199,6 +208,7 @@ impl PhiFunctions {
             offsets[row] + offsets[column]
         });
         multiply_add(exponential, exponential, product);
+
         std::mem::swap(exponential, product);
     }
 
@@ -234,6 +244,7 @@ pub(crate) fn add_weighted(
     let rows = source.nrows().max(1);
     let targets = target.as_mut_slice().chunks_exact_mut(rows);
     let sources = source.as_slice().chunks_exact(rows);
+
     for (column, (target, source)) in targets.zip(sources).enumerate() {
         for (row, (entry, value)) in target.iter_mut().zip(source).enumerate() {
             *entry += weight(row, column) * value;
@@ -275,6 +286,7 @@ fn scale_by(matrix: &mut DMatrix<f64>, exponent: i32) {
 pub(crate) fn groups_needed(size: f64, highest: usize) -> usize {
     let mut groups = 0;
     let mut term = 1.0;
+
     while term > f64::EPSILON / 8.0 && groups < 10 {
         for j in 3 * groups + 1..=3 * groups + 3 {
             term *= size / (highest + j) as f64;

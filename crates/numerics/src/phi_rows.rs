@@ -41,10 +41,12 @@ impl PhiRows {
         self.start(c);
         self.sum_series(size);
         self.recur_downward();
+
         for left in (0..self.exponential.doublings).rev() {
             self.double();
             self.exponential.double(left);
         }
+
         self.exponential.finish();
         self.undo_balancing();
     }
@@ -79,6 +81,7 @@ impl PhiRows {
         zeroth.copy_from(c);
         scale_columns(zeroth, |column| scales[column]);
         multiply(zeroth, first, once);
+
         multiply(zeroth, second, twice);
     }
 
@@ -87,6 +90,7 @@ impl PhiRows {
         let highest = self.rows.len();
         let sum = &mut self.rows[highest - 1];
         sum.as_mut_slice().fill(0.0);
+
         for group in (0..groups_needed(size, highest)).rev() {
             multiply(sum, &self.exponential.powers[2], &mut self.product);
             std::mem::swap(sum, &mut self.product);
@@ -109,6 +113,7 @@ impl PhiRows {
     fn double(&mut self) {
         let PhiFunctions { phi, offsets, .. } = &self.exponential;
         let product = &mut self.product;
+
         for k in (1..=self.rows.len()).rev() {
             set_lower_sum(product, &self.rows[..k]);
             let rows = &mut self.rows[k - 1];

@@ -18,6 +18,7 @@ pub(crate) fn multiply_add(left: &DMatrix<f64>, right: &DMatrix<f64>, target: &m
     let inner = left.ncols().max(1);
     let columns = target.as_mut_slice().chunks_exact_mut(rows);
     let weights = right.as_slice().chunks_exact(inner);
+
     for (column, weights) in columns.zip(weights) {
         add_product(left, weights, column);
     }
@@ -30,6 +31,7 @@ fn add_product(matrix: &DMatrix<f64>, vector: &[f64], target: &mut [f64]) {
     let rest = fours.remainder();
     let weights = vector.chunks_exact(4);
     let rest_weights = weights.remainder();
+
     for (four, weights) in fours.zip(weights) {
         add_four(target, four, weights);
     }
@@ -47,6 +49,7 @@ fn add_four(column: &mut [f64], four: &[f64], weights: &[f64]) {
     let &[wa, wb, wc, wd] = weights else {
         unreachable!("BUG: weights come in fours")
     };
+
     for (row, entry) in column.iter_mut().enumerate() {
         *entry += (a[row] * wa + b[row] * wb) + (c[row] * wc + d[row] * wd);
     }

@@ -62,11 +62,13 @@ impl Progress {
     pub fn record(&mut self, step: f64, attempt: Attempt) {
         let shortened = step.abs() < self.proposed;
         self.last = attempt.verdict;
+
         if attempt.verdict != AttemptVerdict::Accepted {
             self.rejected += 1;
             self.proposed = attempt.next;
             return;
         }
+
         self.accepted += 1;
         self.time = if step == self.remaining() {
             self.end

@@ -96,6 +96,7 @@ impl Radau {
         self.factorizations = 0;
         self.accepted = None;
         self.after_rejection = false;
+
         self.derivative_is_current = true;
     }
 
@@ -153,6 +154,7 @@ impl Radau {
         if let Err(rejected) = self.prepare(rhs, time, step, state) {
             return rejected;
         }
+
         match self.solve_stages(rhs, time, step, state, for_estimate(tolerance)) {
             Convergence::Reached { iterations } => {
                 let error = self.estimate(rhs, time, step, state);
@@ -174,6 +176,7 @@ impl Radau {
         for (k, allowed) in self.allowed.iter_mut().enumerate() {
             *allowed = tolerance.allows(k, state[k].abs());
         }
+
         let step = Step { time, size, state };
         let goal = newton_goal(tolerance);
         self.stages.solve(rhs, step, &self.allowed, goal)
@@ -201,6 +204,7 @@ impl Radau {
         if let Some(component) = not_finite(self.stages.jacobian.as_slice(), state.len()) {
             return Err(self.leave_domain(component, step));
         }
+
         if self.factored != step {
             self.factor(step)?;
         }
@@ -213,6 +217,7 @@ impl Radau {
         if self.stages.factor(step).is_err() {
             return Err(self.reject(0.5 * step.abs()));
         }
+
         self.factored = step;
         Ok(())
     }
@@ -232,12 +237,15 @@ impl Radau {
         if error < 1.0 || !rough {
             return error;
         }
+
         for (k, moved) in self.moved.iter_mut().enumerate() {
             *moved = state[k] + self.error[k];
         }
+
         let derivative = &mut self.moved_derivative;
         rhs.derivative(time, &self.moved, derivative);
         self.stages.error(step, derivative, &mut self.error);
+
         scaled_norm(&self.error, &self.allowed)
     }
 
@@ -246,11 +254,13 @@ impl Radau {
             let component = not_finite(&self.error, state.len()).unwrap_or(0);
             return self.leave_domain(component, step);
         }
+
         let error = error.max(SMALLEST_ERROR);
         let factor = growth(error, iterations);
         if error < 1.0 {
             return self.accept(factor, error, step, state);
         }
+
         let factor = match self.accepted {
             Some(_) => factor,
             None => factor.min(LARGEST_AFTER_FIRST_REJECTION),
@@ -262,12 +272,14 @@ impl Radau {
         for (value, increment) in state.iter_mut().zip(self.stages.increment()) {
             *value += increment;
         }
+
         let next = self.next_step(factor, error, step);
         self.stages.keep(step);
         let remembered = error.max(SMALLEST_ERROR_REMEMBERED);
         self.accepted = Some((step, remembered));
         self.after_rejection = false;
         self.derivative_is_current = false;
+
         Attempt {
             verdict: AttemptVerdict::Accepted,
             next,
@@ -280,9 +292,11 @@ impl Radau {
         if let Some(last) = self.accepted {
             factor = factor.min(predicted_growth(last, error, step));
         }
+
         if self.after_rejection {
             factor = factor.min(1.0);
         }
+
         let good = self.stages.contraction() <= GOOD_CONTRACTION;
         self.jacobian = if good {
             Freshness::Earlier
@@ -290,6 +304,7 @@ impl Radau {
             Freshness::Stale
         };
         let keep_factors = good && (1.0..=LEAST_GROWTH).contains(&factor);
+
         if keep_factors {
             step.abs()
         } else {
@@ -303,6 +318,7 @@ impl Radau {
         if self.jacobian == Freshness::Earlier {
             self.jacobian = Freshness::Stale;
         }
+
         Attempt {
             verdict: AttemptVerdict::Rejected,
             next,
@@ -350,6 +366,7 @@ fn newton_goal(for_estimate: Tolerance<'_>) -> Goal {
     let exponent = 1.0 / TOLERANCE_EXPONENT - 1.0;
     let wanted = for_estimate.relative.powf(exponent).min(0.03);
     let rounding = f64::EPSILON / for_estimate.relative;
+
     Goal {
         tolerance: wanted.max(10.0 * rounding),
         noise: 100.0 * rounding,

@@ -77,6 +77,7 @@ impl RadauStages {
     pub fn new(size: usize) -> Self {
         let vector = vec![0.0; size];
         let all = Columns::zeros(size, STAGES);
+
         Self {
             jacobian: DMatrix::zeros(size, size),
             real: Lu::new(size),
@@ -136,6 +137,7 @@ impl RadauStages {
         self.correction_to_error = self.correction_to_error.max(f64::EPSILON).powf(0.8);
         self.contraction = 0.0;
         let mut corrections = Corrections::default();
+
         for iterations in 1..=LARGEST_NUMBER_OF_ITERATIONS {
             self.correct(rhs, step);
             let size = self.size_of_correction();
@@ -186,6 +188,7 @@ impl RadauStages {
             self.transformed.fill(0.0);
             return;
         }
+
         let weights = continuation(size / self.previous_size);
         transform(&weights, &self.previous, &mut self.increments);
         transform(&TO_TRANSFORMED, &self.increments, &mut self.transformed);
@@ -201,8 +204,10 @@ impl RadauStages {
             let time = step.time + node * step.size;
             rhs.derivative(time, &self.stage, self.derivatives.column_mut(i));
         }
+
         transform(&TO_TRANSFORMED, &self.derivatives, &mut self.correction);
         self.solve_real(step.size);
+
         for pair in 0..COMPLEX_EIGENVALUES.len() {
             self.solve_complex(pair, step.size);
         }
@@ -211,6 +216,7 @@ impl RadauStages {
     fn solve_real(&mut self, size: f64) {
         let rhs = self.correction.column_mut(0);
         let shift = REAL_EIGENVALUE / size;
+
         for (rhs, transformed) in rhs.iter_mut().zip(self.transformed.column(0)) {
             *rhs -= shift * transformed;
         }
@@ -223,11 +229,14 @@ impl RadauStages {
             let transformed = complex_entry(&self.transformed, pair, k);
             *rhs = complex_entry(&self.correction, pair, k) - shift * transformed;
         }
+
         self.complex[pair].solve_in_place(&mut self.complex_rhs);
         let real_parts = self.correction.column_mut(1 + 2 * pair);
+
         for (part, solution) in real_parts.iter_mut().zip(&self.complex_rhs) {
             *part = solution.re;
         }
+
         let imaginary_parts = self.correction.column_mut(2 + 2 * pair);
         for (part, solution) in imaginary_parts.iter_mut().zip(&self.complex_rhs) {
             *part = solution.im;
@@ -253,6 +262,7 @@ impl RadauStages {
         if self.contraction >= SLOWEST_CONTRACTION {
             return Some(0.5);
         }
+
         self.correction_to_error = self.contraction / (1.0 - self.contraction);
         let left = (LARGEST_NUMBER_OF_ITERATIONS - iteration) as i32;
         let contraction_left = self.contraction.powi(left - 1);
@@ -260,6 +270,7 @@ impl RadauStages {
         if left == 0 || predicted < 1.0 {
             return None;
         }
+
         Some(0.8 * predicted.min(20.0).powf(-1.0 / f64::from(3 + left)))
     }
 }
@@ -282,6 +293,7 @@ impl Corrections {
             (ratio * self.last_ratio).sqrt()
         };
         self.last_ratio = ratio;
+
         contraction
     }
 }

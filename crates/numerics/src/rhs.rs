@@ -67,6 +67,7 @@ pub fn finite_differences<R: Rhs + ?Sized>(
     let (moved, base) = scratch.split_at_mut(size);
     moved.copy_from_slice(state);
     rhs.derivative(time, state, base);
+
     for k in 0..size {
         let distance = difference_from(state[k], base[k]);
         let column = &mut jacobian.as_mut_slice()[k * size..][..size];

@@ -64,6 +64,7 @@ impl PatternLu {
             Solver::Sparse(Box::new(Sparse::new(size, &entries)))
         };
         let zeros = vec![0.0; entries.len()];
+
         Self {
             values: zeros.clone(),
             scaled: zeros,
@@ -124,13 +125,16 @@ fn scale_lines(
         };
         scales[line] = scales[line].max(magnitude);
     }
+
     let usable = |&largest: &f64| largest > 0.0 && largest.is_finite();
     if !scales.iter().all(usable) {
         return Err(SingularMatrix);
     }
+
     for scale in &mut *scales {
         *scale = (-scale.log2().round()).exp2();
     }
+
     for (line, value) in lines.zip(values) {
         *value *= scales[line];
     }
@@ -155,10 +159,12 @@ impl Dense {
         if self.matrix.is_empty() {
             return Ok(());
         }
+
         self.matrix.fill(0.0);
         for (&entry, &value) in entries.iter().zip(values) {
             self.matrix[entry] = value;
         }
+
         let factored = self.lu.factor(&self.matrix).is_ok();
         let regular = factored && self.lu.rcond() > SINGULAR;
         if regular { Ok(()) } else { Err(SingularMatrix) }
@@ -172,17 +178,21 @@ impl Sparse {
         for (k, &(row, column)) in entries.iter().enumerate() {
             numbered.push(Triplet::new(row, column, k as f64));
         }
+
         let matrix = SparseColMat::<usize, f64>::try_new_from_triplets(size, size, &numbered)
             .expect("BUG: entries within the matrix, each once");
         let mut slots = vec![0; entries.len()];
+
         for (slot, &entry) in matrix.val().iter().enumerate() {
             slots[entry as usize] = slot;
         }
+
         let symbolic = factorize_symbolic_lu(matrix.symbolic(), Default::default())
             .expect("BUG: a pattern that can be ordered");
         let factoring = symbolic.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default());
         let solving = symbolic.solve_in_place_scratch::<f64>(1, Par::Seq);
         let memory = MemBuffer::new(factoring.or(solving));
+
         Self {
             matrix,
             slots,
@@ -198,6 +208,7 @@ impl Sparse {
         for (&slot, &value) in self.slots.iter().zip(values) {
             stored[slot] = value;
         }
+
         let factored = self.symbolic.factorize_numeric_lu(
             &mut self.numeric,
             self.matrix.as_ref(),
@@ -217,9 +228,11 @@ impl Sparse {
             let positive = (i * i / 3) % 2 == 0; // without a period that a pattern might share
             *entry = if positive { 1.0 } else { -1.0 };
         }
+
         self.solve(&mut probe);
         let growth = largest_magnitude(&probe) * largest_magnitude(values);
         self.probe = probe;
+
         if growth * SINGULAR < 1.0 {
             Ok(())
         } else {
@@ -231,6 +244,7 @@ impl Sparse {
         let rows = right.len();
         let factors = LuRef::new_unchecked(&self.symbolic, &self.numeric);
         let right = MatMut::from_column_major_slice_mut(right, rows, 1);
+
         factors.solve_in_place_with_conj(
             Conj::No,
             right,

@@ -60,6 +60,7 @@ impl Tolerance<'_> {
     pub(crate) fn above_rounding(self, component: usize, magnitude: f64) -> Self {
         let largest = self.largest();
         let doubtful = magnitude.max(self.size(component)) < DOUBTFUL * largest;
+
         Self {
             absolute: if doubtful {
                 self.absolute.max(ROUNDING * largest)

@@ -59,6 +59,7 @@ impl Transfer {
         let gains = Gains::zeros(states, inputs, outputs, degree);
         let rows = DMatrix::zeros(outputs, states);
         let moments = degree.max(1) + 1;
+
         Self {
             orders: [gains.clone(), gains.clone(), gains],
             functions: PhiRows::new(states, outputs, moments),
@@ -74,6 +75,7 @@ impl Transfer {
     pub fn compute(&mut self, space: StateSpace<'_>, delta: f64) {
         self.compute_moments(space, delta);
         self.multiply_by_a(space);
+
         for (order, gains) in self.orders.iter_mut().enumerate() {
             let of_state = EXPONENTIAL - order;
             gains.state.copy_from(&self.derivatives[of_state]);
@@ -113,6 +115,7 @@ impl Transfer {
         let exponential = &mut below[EXPONENTIAL];
         multiply(space.c, self.functions.exponential(), exponential);
         let mut weight = delta; // p! δ^{p+1}
+
         for (p, moment) in moments.iter_mut().enumerate() {
             moment.copy_from(&self.functions.rows[p]);
             scale(moment, weight);
@@ -142,6 +145,7 @@ impl Transfer {
         multiply(twice, square, product);
         multiply(product, space.a, twice);
         multiply(twice, fourth, product);
+
         std::mem::swap(twice, product);
     }
 
@@ -150,6 +154,7 @@ impl Transfer {
     fn add_driven(&mut self, index: usize, space: StateSpace<'_>) {
         let derivative = &self.derivatives[index];
         multiply(derivative, space.b, &mut self.driven);
+
         for (order, gains) in self.orders.iter_mut().enumerate() {
             let Some(q) = moment_of(index, order) else {
                 continue;
@@ -158,6 +163,7 @@ impl Transfer {
                 add_scaled(gain, falling(q, order.min(q)), &self.driven);
             }
         }
+
         multiply(derivative, space.b_slope, &mut self.driven);
         for (order, gains) in self.orders.iter_mut().enumerate() {
             let Some(q) = moment_of(index, order) else {

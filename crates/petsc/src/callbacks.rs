@@ -42,6 +42,7 @@ impl Solve<'_> {
         let evaluated = self.catch(false, |equations| equations.evaluate(x, residual));
         let good = evaluated && residual.iter().all(|value| value.is_finite());
         self.failed |= !good;
+
         good
     }
 
@@ -49,6 +50,7 @@ impl Solve<'_> {
         if residual.iter().any(|value| !value.is_finite()) {
             return NOT_FINITE;
         }
+
         // After a panic nothing is left to do but to return.
         let converged = self.catch(true, |equations| equations.converged(x, residual));
         if converged { CONVERGED } else { 0 }
@@ -83,6 +85,7 @@ pub(crate) extern "C" fn function(
     let good = read(x, size, |x| {
         write(residual, size, |residual| solve.evaluate(x, residual))
     });
+
     match good {
         Ok(Ok(true)) => 0,
         // SAFETY: PETSc has just passed this SNES.
@@ -125,6 +128,7 @@ pub(crate) extern "C" fn test(
     };
     // SAFETY: PETSc passes a slot for the reason.
     unsafe { *reason = verdict };
+
     0
 }
 

@@ -97,6 +97,7 @@ fn initialize() -> Result<(), PetscError> {
     // SAFETY: the handler is a function of this program. Starting may have installed PETSc's own on
     // top.
     unsafe { PetscPushErrorHandler(Some(remember), null_mut()) };
+
     if code == 0 {
         Ok(())
     } else {

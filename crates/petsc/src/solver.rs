@@ -57,6 +57,7 @@ impl Petsc {
         };
         solver.create(count)?;
         solver.configure(options)?;
+
         Ok(solver)
     }
 
@@ -83,6 +84,7 @@ impl Petsc {
         let text = c_string(format!("{DEFAULT_OPTIONS}{options}"))?;
         let number = SOLVERS.fetch_add(1, Ordering::Relaxed);
         let prefix = c_string(format!("dovetail{number}_"))?;
+
         // SAFETY: all strings end in zero and are copied by PETSc; the table of options is the
         // global one.
         unsafe {
@@ -103,6 +105,7 @@ impl Petsc {
             // SAFETY: both objects are ours and alive.
             check(unsafe { SNESSetInitialFunction(self.snes, self.start_residual) })?;
         }
+
         let solved = self.solve(residual)?;
         self.copy_from(self.x, x)?;
         Ok(solved)
@@ -134,6 +137,7 @@ impl Petsc {
             ))?;
         }
         self.copy_from(at_end, residual)?;
+
         Ok(Solved {
             reason,
             iterations: iterations.max(0) as usize,
@@ -185,9 +189,11 @@ impl NonlinearSolver for Petsc {
         *self.slot = (&raw mut solve).cast();
         let result = self.run(x, residual, residual_known);
         *self.slot = null_mut();
+
         if let Some(panic) = solve.panic.take() {
             resume_unwind(panic);
         }
+
         let solved = *result.as_ref().unwrap_or(&Solved::default());
         let converged = solved.reason > 0 && solve.equations.converged(x, residual);
         let outcome = SolveOutcome {
@@ -202,6 +208,7 @@ impl NonlinearSolver for Petsc {
         };
         self.error = result.err();
         self.last = last;
+
         outcome
     }
 }

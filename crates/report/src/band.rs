@@ -38,6 +38,7 @@ impl Band {
     pub(crate) fn draw(&self, chart: &mut Chart<'_, '_>, color: &RGBColor) -> Drawn {
         let area = Polygon::new(self.outline(), color.mix(0.25).filled());
         chart.draw_series([area])?;
+
         // A band thinner than a pixel is still to be seen.
         for edge in [self.lower_edge(), self.upper_edge()] {
             chart.draw_series(LineSeries::new(edge, thin(color)))?;

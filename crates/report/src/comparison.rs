@@ -42,6 +42,7 @@ fn early_ends(runs: &[RunSummary]) -> String {
 fn compared_variables(runs: &[RunSummary]) -> Vec<&str> {
     let mut all: Vec<&str> = vec![];
     let comparisons = runs.iter().filter_map(|run| run.comparison.as_ref());
+
     for (name, _) in comparisons.flat_map(|comparison| &comparison.error) {
         if !all.contains(&name.as_str()) {
             all.push(name);
@@ -57,9 +58,11 @@ fn table(runs: &[RunSummary], variables: &[&str]) -> Table {
         .map(|name| VariableColumn::new(name, runs))
         .collect();
     let mut heads = vec![("method", Alignment::Left)];
+
     for head in varied_keys(runs).into_iter().chain(COSTS) {
         heads.push((head, Alignment::Right));
     }
+
     for column in &columns {
         heads.extend(column.heads());
     }
@@ -95,6 +98,7 @@ fn cost_cells(run: &RunSummary) -> Vec<String> {
         significant(run.wall_seconds, 4),
         verdict(run).to_owned(),
     ]);
+
     cells
 }
 
@@ -137,6 +141,7 @@ impl<'a> VariableColumn<'a> {
 fn lines_by_variable(runs: &[RunSummary], variables: &[&str]) -> String {
     let mut text = String::new();
     let mut rest = runs;
+
     while !rest.is_empty() {
         let fits = |n: &usize| transposed(&rest[..*n], variables).width() <= WIDEST;
         let taken = (1..=rest.len()).take_while(fits).last().unwrap_or(1);
@@ -153,6 +158,7 @@ fn lines_by_variable(runs: &[RunSummary], variables: &[&str]) -> String {
 fn transposed(runs: &[RunSummary], variables: &[&str]) -> Table {
     let labels: Vec<String> = runs.iter().map(label).collect();
     let mut heads = vec![("error (order)", Alignment::Left)];
+
     for label in &labels {
         heads.push((label, Alignment::Right));
     }
@@ -179,6 +185,7 @@ fn label(run: &RunSummary) -> String {
     for (_, value) in &run.varied {
         label += &format!(" {value}");
     }
+
     if let Some(step) = run.step {
         label += &format!(" {}", brief(step));
     }

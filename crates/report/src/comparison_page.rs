@@ -37,6 +37,7 @@ fn variables(runs: &[RunSummary]) -> Vec<&str> {
 fn figure(variable: &str, runs: &[RunSummary]) -> Option<String> {
     let curves = errors_by_method(variable, runs);
     let several = curves.iter().any(|curve| curve.points.len() > 1);
+
     several.then(|| {
         let plot = error_plot(variable, "NRMSE in %", &curves);
         format!("<figure>\n{plot}\n</figure>\n")

@@ -32,6 +32,7 @@ impl<W: Write> CsvFile<W> {
             writer.write_all(b",")?;
             write_field(&mut writer, name)?;
         }
+
         writer.write_all(b"\n")?;
         Ok(Self { writer })
     }

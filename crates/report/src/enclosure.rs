@@ -97,6 +97,7 @@ impl EnclosureSummary {
         let progress = self.progress();
         let steps = counted(self.steps, "step");
         let rejected = count(self.rejected);
+
         format!(
             "{}{choices}\n{progress}\n{steps}, {rejected} rejected\n",
             self.method
@@ -107,6 +108,7 @@ impl EnclosureSummary {
     pub(crate) fn progress(&self) -> String {
         let start = brief(self.start);
         let reached = self.reached();
+
         if self.message.is_some() {
             let stop = brief(self.stop);
             return format!("ended early at t = {reached} s of {start} s to {stop} s");
@@ -145,6 +147,7 @@ impl EnclosureSummary {
         let reached = self.reached();
         let table = table.render("  ");
         let note = more_note(self.states.len(), "states");
+
         format!("states at t = {reached} s\n{table}{note}")
     }
 

@@ -41,6 +41,7 @@ fn heading(summary: &EnclosureSummary, title: &str) -> String {
     };
     let title = escaped(title);
     let outcome = escaped(&sentence(&outcome));
+
     format!("<h1>{title}</h1>\n<p class=\"{class}\">{outcome}</p>\n")
 }
 
@@ -54,6 +55,7 @@ fn figures(summary: &EnclosureSummary) -> String {
     if let Some(choices) = &summary.choices {
         rows.push(("choices", choices.clone()));
     }
+
     for remark in &summary.remarks {
         rows.push(("note", remark.clone()));
     }

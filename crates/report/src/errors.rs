@@ -24,6 +24,7 @@ pub fn measure(times: &[f64], values: &[f64], reference: &[f64]) -> ErrorMeasure
     let differences: Vec<f64> = pairs.map(|(value, exact)| value - exact).collect();
     let distance = time_norm(times, &differences);
     let scale = time_norm(times, reference);
+
     ErrorMeasures {
         nrmse: percentage(root_mean_square(&differences), range(reference)),
         l2: percentage(distance, scale),
@@ -40,6 +41,7 @@ fn percentage(error: f64, scale: f64) -> Option<f64> {
     if error == 0.0 {
         return Some(0.0);
     }
+
     let percent = 100.0 * error / scale;
     percent.is_finite().then_some(percent)
 }

@@ -75,6 +75,7 @@ fn heading(summary: &RunSummary, title: &str) -> String {
         Some(why) => format!("<p>Why this method? {}</p>\n", escaped(&sentence(why))),
         None => String::new(),
     };
+
     format!("<h1>{title}</h1>\n{verdict}<p class=\"{class}\">{outcome}</p>\n{reason}")
 }
 
@@ -87,6 +88,7 @@ fn verdict(quality: &Quality) -> String {
     let class = quality.verdict.word();
     let word = sentence(class);
     let why = escaped(&sentence(&quality.verdict_reason.text));
+
     format!("<p class=\"verdict {class}\"><strong>{word}</strong> {why}</p>\n")
 }
 
@@ -104,6 +106,7 @@ pub(crate) fn warnings<T: Display>(warnings: &[T]) -> String {
     if warnings.is_empty() {
         return String::new();
     }
+
     let item = |warning: &T| format!("<li>{}</li>\n", escaped(&warning.to_string()));
     let items: String = warnings.iter().map(item).collect();
     format!("<section class=\"warnings\">\n<h2>Warnings</h2>\n<ul>\n{items}</ul>\n</section>\n")
@@ -124,6 +127,7 @@ fn figures(summary: &RunSummary) -> String {
     if let Some(worst) = summary.worst_discrepancy() {
         rows.push(("largest distance from a prediction", value_at(worst)));
     }
+
     if let Some(worst) = summary.worst_estimate() {
         rows.push(("largest estimated error", value_at(worst)));
     }
@@ -305,6 +309,7 @@ fn range(points: &[(f64, f64)]) -> f64 {
 fn parts<'a>(summary: &'a RunSummary, name: &'a str) -> (&'a str, &'a str) {
     let names = summary.systems.iter().map(|system| system.name.as_str());
     let known = names.filter(|system| is_system_of(system, name));
+
     match known.max_by_key(|system| system.len()) {
         Some(system) => (system, &name[system.len() + 1..]),
         None => name.split_once('.').unwrap_or(("", name)),

@@ -91,6 +91,7 @@ pub(crate) fn polynomial(times: &[f64], values: &mut [f64]) -> Signal {
 fn in_powers_of_time(times: &[f64], differences: &[f64]) -> Signal {
     let count = times.len();
     let mut coefficients = [0.0; MOST_POINTS];
+
     for (i, difference) in differences.iter().enumerate().rev() {
         for power in (1..count).rev() {
             coefficients[power] = coefficients[power - 1] - times[i] * coefficients[power];

@@ -35,6 +35,7 @@ impl RunSummary {
             object["error"] = map_of(&comparison.error, measures_json);
             object["order"] = map_of(&comparison.order, |order| json!(order));
         }
+
         if !self.varied.is_empty() {
             object["options"] = map_of(&self.varied, |value| json!(value));
         }

@@ -13,6 +13,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     // Rounding first: 9.9996 is 10.00, with one digit more before the point.
     let scientific = scientific(value, digits);
     let exponent = exponent(&scientific);
+
     if (-3..6).contains(&exponent) {
         let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
         format!("{value:.decimals$}")

@@ -65,6 +65,7 @@ impl<W: Write + Send> ParquetFile<W> {
             column.close()?;
             values.clear();
         }
+
         group.close()?;
         Ok(())
     }
@@ -75,6 +76,7 @@ fn schema(names: &[String]) -> Result<TypePtr, ParquetError> {
     for name in names {
         fields.push(number_field(name)?);
     }
+
     let results = Type::group_type_builder("results").with_fields(fields);
     results.build().map(Arc::new)
 }

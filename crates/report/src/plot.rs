@@ -159,6 +159,7 @@ impl Picture<'_> {
             .y_label_area_size(self.label_width())
             .build_cartesian_2d(self.x.clone(), self.y.clone())?;
         self.draw_mesh(&mut chart)?;
+
         for (band, color) in colored(self.bands) {
             band.draw(&mut chart, color)?;
         }

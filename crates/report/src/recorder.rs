@@ -162,6 +162,7 @@ impl<S: Sink> Recorder<S> {
         if self.wanted && self.row_time.is_some_and(|held| time > held) {
             self.emit()?;
         }
+
         self.row_time = Some(time);
         Ok(())
     }
@@ -198,6 +199,7 @@ impl<S: Sink> Recorder<S> {
                 self.row[column.index] = column.value(task, elapsed);
             }
         }
+
         self.read_signals(signals);
         Ok(())
     }
@@ -212,6 +214,7 @@ impl<S: Sink> Recorder<S> {
         if !reached.is_finite() {
             return Ok(()); // some system has not answered yet
         }
+
         match self.row_time {
             None => self.schedule.begin(reached),
             // Somebody has gone ahead, that is all.
@@ -247,6 +250,7 @@ impl<S: Sink> Recorder<S> {
         for task in answers.due() {
             self.histories[task.system].record(task, curves);
         }
+
         if let Some(event) = answers.event() {
             for history in &mut self.histories {
                 history.expect_corner(event);
@@ -276,6 +280,7 @@ impl<S: Sink> Recorder<S> {
     fn cross(&mut self, time: f64, signals: &[f64]) -> Result<(), Error> {
         self.before.copy_from_slice(&self.row);
         self.read(time, signals);
+
         if self.differs_from_before() && time > self.schedule.first() {
             std::mem::swap(&mut self.before, &mut self.row);
             let written = self.write(time);
@@ -302,6 +307,7 @@ impl<S: Sink> Recorder<S> {
         if self.wanted {
             self.emit()?;
         }
+
         self.wanted = false;
 
         match *self.schedule.rows() {
@@ -330,6 +336,7 @@ impl<S: Sink> Recorder<S> {
     ) -> Result<(), Error> {
         let length = reached - before;
         let parts = parts(length, most);
+
         for part in 1..parts as u64 {
             let share = part as f64 / parts;
             self.write_between(before + length * share, signals)?;
@@ -346,6 +353,7 @@ impl<S: Sink> Recorder<S> {
         if !self.has_rows_up_to(reached) {
             return Ok(());
         }
+
         self.schedule.sample(reached);
         for share in GAUSS_POINTS {
             let time = before + share * (reached - before);
@@ -403,11 +411,13 @@ impl<S> Recorder<S> {
 fn histories(connections: &Connections, selection: &Selection) -> Vec<SystemHistory> {
     let systems = 0..connections.systems();
     let mut histories: Vec<SystemHistory> = systems.map(|_| SystemHistory::new()).collect();
+
     for (index, variable) in selection.variables().iter().enumerate() {
         if variable.kind != Kind::Signal {
             histories[variable.system].add(RecordedColumn::new(index, variable, connections));
         }
     }
+
     histories.iter_mut().for_each(SystemHistory::reserve);
     histories
 }
@@ -419,6 +429,7 @@ fn signal_columns(selection: &Selection) -> Vec<SignalColumn> {
         index,
         position: variable.position,
     };
+
     signals.map(column).collect()
 }
 

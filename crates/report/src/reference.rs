@@ -142,6 +142,7 @@ impl ReferenceFile {
         while reader.read_record(&mut record).map_err(unreadable)? {
             reference.push(&record)?;
         }
+
         if reference.times.is_empty() {
             Err(ReferenceError::Empty { file })
         } else {
@@ -205,6 +206,7 @@ impl ReferenceFile {
     ) -> Result<f64, ReferenceError> {
         let text = &record[position];
         let finite = text.parse().ok().filter(|number: &f64| number.is_finite());
+
         finite.ok_or_else(|| ReferenceError::BadNumber {
             file: self.file.clone(),
             line,
@@ -239,6 +241,7 @@ impl ReferenceFile {
         };
         let column = &self.columns[position];
         let values = times.iter().map(|&time| self.value_at(time, column));
+
         values.collect()
     }
 
@@ -277,6 +280,7 @@ impl ReferenceFile {
         if (first..=last).contains(&time) {
             return Ok(());
         }
+
         Err(ReferenceError::OutOfRange {
             file: self.file.clone(),
             time,

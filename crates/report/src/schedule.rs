@@ -92,6 +92,7 @@ impl Schedule {
         };
         let wanted = next.time <= time + next.near;
         self.passed += u64::from(wanted);
+
         wanted
     }
 
@@ -116,6 +117,7 @@ impl Schedule {
         let next = times.get(self.passed as usize);
         let time = next.copied().unwrap_or(f64::INFINITY);
         let magnitude = time.abs().min(f64::MAX);
+
         RequestedTime {
             time,
             near: 8.0 * f64::EPSILON * magnitude,

@@ -106,6 +106,7 @@ impl SystemHistory {
         let elapsed = elapsed(task);
         let first = self.reached == f64::NEG_INFINITY;
         let again = task.step.is_instant() || self.reached == task.response.reached || first;
+
         if !again && curves {
             self.follow(task, elapsed);
         }
@@ -162,6 +163,7 @@ impl SystemHistory {
     fn curve(&self, column: usize, size: f64, left: Knot, right: Knot) -> Signal {
         let range = self.recent.range(column, right.value);
         let enough = self.recent.times.len() >= ENOUGH_POINTS;
+
         if let Some(curve) = hermite(size, left, right) {
             let far = enough && bulge(&curve, size) > range;
             if !far {
@@ -261,6 +263,7 @@ impl RecentPoints {
 
         let mut low = value;
         let mut high = value;
+
         for value in points.iter().map(|values| values[column]) {
             low = value.min(low);
             high = value.max(high);
@@ -276,6 +279,7 @@ impl RecentPoints {
         // The newest point first.
         let mut times = [size; MOST_POINTS];
         let mut values = [value; MOST_POINTS];
+
         for (place, point) in (first..self.times.len()).rev().enumerate() {
             times[place + 1] = self.times[point] - start;
             values[place + 1] = self.values[point][column];

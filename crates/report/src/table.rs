@@ -21,6 +21,7 @@ impl Table {
     pub fn new(heads: &[(&str, Alignment)]) -> Self {
         let alignments = heads.iter().map(|(_, alignment)| *alignment);
         let titles = heads.iter().map(|(head, _)| head.to_string());
+
         Self {
             alignments: alignments.collect(),
             rows: vec![titles.collect()],

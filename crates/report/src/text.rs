@@ -51,6 +51,7 @@ impl RunSummary {
         let progress = self.progress();
         let steps = self.steps_line();
         let work = self.work_line();
+
         format!(
             "{verdict}{}{reason}\n{progress}\n{steps}\n{work}\n",
             self.method
@@ -70,6 +71,7 @@ impl RunSummary {
     pub(crate) fn progress(&self) -> String {
         let start = brief(self.start);
         let reached = brief(self.reached);
+
         if self.completed {
             let seconds = significant(self.wall_seconds, 4);
             return format!("ran from t = {start} s to {reached} s in {seconds} s");
@@ -112,9 +114,11 @@ impl RunSummary {
         if self.systems.is_empty() {
             return String::new();
         }
+
         // FMUs report where their time goes; without any, the columns are not there.
         let has_fmus = self.systems.iter().any(|system| system.fmi.is_some());
         let mut heads = SYSTEM_HEADS.to_vec();
+
         if has_fmus {
             heads.extend(FMU_HEADS);
         }
@@ -163,6 +167,7 @@ impl RunSummary {
         let reached = brief(self.reached);
         let table = table.render("  ");
         let note = more_note(outputs.len(), "outputs");
+
         format!("outputs at t = {reached} s\n{table}{note}")
     }
 
@@ -232,6 +237,7 @@ fn refused_line(refused: Refused) -> String {
     if refused == Refused::default() {
         return String::new();
     }
+
     let Refused { before, after } = refused;
     format!("refused steps: {before} before they were integrated, {after} after\n")
 }

@@ -18,6 +18,7 @@ pub fn thinned(times: &[f64], values: &[f64], most: usize) -> Vec<PlotPoint> {
 
     let mut kept = vec![*first];
     let stretches = (most - 2) / 2;
+
     for stretch in 0..stretches {
         let from = stretch * inner.len() / stretches;
         let to = (stretch + 1) * inner.len() / stretches;
@@ -45,6 +46,7 @@ fn keep_extremes(stretch: &[PlotPoint], kept: &mut Vec<PlotPoint>) {
     let low_first = low.0 <= high.0;
     let (earlier, later) = if low_first { (low, high) } else { (high, low) };
     kept.push(earlier);
+
     if later.0 > earlier.0 {
         kept.push(later);
     }

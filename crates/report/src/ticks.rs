@@ -63,6 +63,7 @@ impl Axis {
     pub fn label(&self, tick: f64) -> String {
         let largest = self.low.abs().max(self.high.abs());
         let spacing = self.spacing.log10().floor();
+
         if (1e-3..1e5).contains(&largest) {
             let decimals = digits(-spacing);
             // Minus zero is zero.
@@ -93,6 +94,7 @@ fn decade_ticks(low: f64, high: f64, stride: f64) -> impl Iterator<Item = f64> {
     let first = (low / stride).floor() as i64;
     let last = (high / stride).ceil() as i64;
     let powers = (first..=last).map(move |k| k as f64 * stride);
+
     powers.flat_map(|power| factors.iter().map(move |factor| power + factor.log10()))
 }
 
@@ -118,6 +120,7 @@ impl Ranged for Axis {
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let mut low = f64::INFINITY;
     let mut high = f64::NEG_INFINITY;
+
     for value in values.filter(|value| value.is_finite()) {
         low = low.min(value);
         high = high.max(value);
@@ -132,6 +135,7 @@ fn widened((low, high): (f64, f64)) -> (f64, f64) {
     if high - low > 1e-9 * size && high - low > 1e-290 {
         return (low, high);
     }
+
     let room = if size > 1e-280 { 0.1 * size } else { 1.0 };
     (low - room, high + room)
 }

@@ -72,6 +72,7 @@ impl Sink for Trajectory {
             "BUG: one value for each column"
         );
         self.times.push(time);
+
         for (column, &value) in self.columns.iter_mut().zip(values) {
             column.push(value);
         }

@@ -27,6 +27,7 @@ impl<W: Write> TubeFile<W> {
                 write_field(&mut writer, &format!("{name}.{bound}"))?;
             }
         }
+
         writer.write_all(b"\n")?;
         Ok(Self { writer })
     }

@@ -42,6 +42,7 @@ impl Tubes {
             .pieces(position)
             .filter(|piece| piece.state.is_finite());
         let (instants, tubes): (Vec<_>, Vec<_>) = pieces.partition(Piece::is_instant);
+
         Band {
             name: self.names[position].clone(),
             tubes: joined(&tubes, most),
@@ -54,6 +55,7 @@ impl Tubes {
         let width = self.names.len().max(1);
         let states = self.states.iter().skip(position).step_by(width);
         let spans = self.spans.iter();
+
         spans
             .zip(states)
             .map(|(&(from, to), &state)| Piece { from, to, state })
@@ -95,6 +97,7 @@ fn join(pieces: &[Piece]) -> Option<(f64, f64, Interval)> {
     let states = pieces.iter().map(|piece| piece.state);
     let from = starts.fold(f64::INFINITY, f64::min);
     let to = ends.fold(f64::NEG_INFINITY, f64::max);
+
     states.reduce(Interval::hull).map(|hull| (from, to, hull))
 }
 

@@ -117,6 +117,7 @@ impl Variables {
         if let Some(unknown) = globs.iter().find(matches_none) {
             return Err(self.unknown(unknown));
         }
+
         let matches_any = |name: &str| globs.iter().any(|glob| glob::matches(glob, name));
         Ok(self.filtered(|variable| globs.is_empty() || matches_any(&variable.name)))
     }
@@ -157,6 +158,7 @@ impl Variables {
 fn inputs(system: usize, interface: &Interface) -> impl Iterator<Item = Variable> {
     let inputs = interface.inputs.iter().enumerate();
     let numbers = inputs.filter(|(_, input)| input.kind != SignalKind::Text);
+
     numbers.map(move |(position, input)| Variable {
         name: interface.qualified(&input.name),
         system,
@@ -171,6 +173,7 @@ fn states(system: usize, interface: &Interface) -> impl Iterator<Item = Variable
     let is_output = |state: &str| interface.outputs.iter().any(|output| output.name == state);
     let states = interface.states.iter().enumerate();
     let hidden = states.filter(move |(_, state)| !is_output(state));
+
     hidden.map(move |(position, state)| Variable {
         name: interface.qualified(state),
         system,
@@ -184,6 +187,7 @@ fn states(system: usize, interface: &Interface) -> impl Iterator<Item = Variable
 fn outputs(system: usize, interface: &Interface) -> impl Iterator<Item = Variable> {
     let outputs = interface.outputs.iter().enumerate();
     let numbers = outputs.filter(|(_, output)| output.kind != SignalKind::Text);
+
     numbers.map(move |(position, output)| Variable {
         name: interface.qualified(&output.name),
         system,

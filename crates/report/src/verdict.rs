@@ -101,6 +101,7 @@ pub fn judge(
         let reason = "nothing was computed that could be judged";
         return (Verdict::Unknown, reason.into(), false);
     };
+
     if let Some(diverged) = errors.iter().find(|error| error.has_diverged()) {
         let reason = format!("`{}` grows, and most of that is error", diverged.name);
         let remedies = [Remedy::SmallerStep, Remedy::AnotherMethod];
@@ -139,6 +140,7 @@ fn reason(worst: &VariableError, source: ErrorSource, caveat: &Caveat, is_small:
         "{error} of `{}` is {share} % of its range at most{but}",
         worst.name
     );
+
     Notice::from(text).with(doubt.then_some(Remedy::Verify))
 }
 

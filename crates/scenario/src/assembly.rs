@@ -64,6 +64,7 @@ impl Assembly {
             places: Vec::new(),
             ..connected
         };
+
         Ok(Scenario {
             catalog: self.catalog,
             ..Scenario::new(source, self.name, times, parts, connected)

@@ -33,6 +33,7 @@ pub(crate) fn finish(
             mappings.push(own);
         }
     }
+
     Connected {
         connections: Connections::new(faces, sources),
         places,

@@ -186,9 +186,11 @@ impl BadModel {
         let sentence: String = sentence.chars().map(printable_or_newline).collect();
         write!(f, "error: {sentence}")?;
         self.show_place(problem, f)?;
+
         if let Some(help) = &problem.help {
             write!(f, "\n help: {help}")?;
         }
+
         for remedy in &problem.remedies {
             write!(f, "\n try: {remedy}")?;
         }
@@ -208,6 +210,7 @@ impl BadModel {
         } = TextPlace::of(&self.source.text, span);
         let margin = " ".repeat(line.to_string().len());
         write!(f, "\n{margin}--> {path}:{line}:{column}")?;
+
         write!(f, "\n{margin} |\n{line} | {text}\n{margin} | {underline}")
     }
 }
@@ -277,6 +280,7 @@ impl TextPlace {
         let marked = text[start..end.min(line_end).max(start)].chars().count();
         let before = shown_before(&text[line_start(text, start)..start]);
         let after = shown_after(text[start..line_end].trim_end_matches('\r'));
+
         Self {
             line,
             column,

@@ -25,6 +25,7 @@ impl Scenario {
             &self.connections,
             (self.start_time, self.stop_time),
         );
+
         problem.map_err(|refusal| self.bad(Problem::general(refusal.to_string())))
     }
 
@@ -32,6 +33,7 @@ impl Scenario {
     pub fn without_meaning_for_bounds(&self) -> Option<String> {
         let restricted = self.parts.iter().filter(|part| part.restrictions.is_some());
         let names: Vec<String> = restricted.map(|part| part.name().to_owned()).collect();
+
         (!names.is_empty()).then(|| {
             let names = list_names(&names);
             format!("`restrict` and `imposed-step` have no meaning for bounds, and are ignored for {names}")
@@ -45,6 +47,7 @@ impl Scenario {
             .position(|part| part.name() == error.system);
         let span = position.and_then(|k| self.system_places.get(k).cloned());
         let help = "only systems given as equations can be enclosed: write `states` and `equations` in place of the FMU";
+
         self.bad(
             Problem {
                 span,

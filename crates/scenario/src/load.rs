@@ -44,6 +44,7 @@ impl Scenario {
             let help = "write interface = \"model-exchange\" into the table of its system";
             return Err(BadModel::of_file(path, problem.help(help)));
         }
+
         match format {
             Format::Toml => read::scenario(text_of(path)?, changes, catalog),
             Format::Fmu => alone::scenario(path, changes, catalog),
@@ -71,6 +72,7 @@ fn format_of(path: &Path) -> Format {
     let ending = path.extension();
     let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());
     let holds = |file: &str| path.is_dir() && path.join(file).is_file();
+
     match ending.as_deref() {
         Some("fmu") => Format::Fmu,
         Some("ssp" | "ssd") => Format::Structure,
@@ -96,12 +98,15 @@ fn text_of(path: &Path) -> Result<SourceText, BadModel> {
     // Not all that has a path has an end.
     let read = file.and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes));
     read.map_err(|error| refuse(format!("the model cannot be read: {error}")))?;
+
     if bytes.len() as u64 > LARGEST_FILE {
         let message = format!("the file has over {LARGEST_FILE} bytes, far too many for a model");
         return Err(refuse(message));
     }
+
     let not_text = |_| refuse("the file is not text (UTF-8); a model is a TOML file".to_owned());
     let text = String::from_utf8(bytes).map_err(not_text)?;
+
     Ok(SourceText {
         path: path.display().to_string(),
         text,

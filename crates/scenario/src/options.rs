@@ -158,6 +158,7 @@ impl Choices {
         let given = self.given.iter().filter(|(key, _)| *key != METHOD);
         let texts = given.map(|(key, choice)| (key.as_str(), choice.text.as_str()));
         let settings = registry.settings(texts);
+
         Ok(RunOptions {
             settings: settings.map_err(|bad| self.problem(bad))?,
             method: self.method(registry)?,
@@ -172,17 +173,20 @@ impl Choices {
             return Ok(AUTO.to_owned());
         };
         let name = &choice.text;
+
         if ENCLOSURES.iter().any(|(enclosure, _)| enclosure == name) {
             let message =
                 format!("`{name}` proves bounds: it is a method of enclosures, not of runs");
             let remedy = Remedy::Enclose(name.clone());
             return Err(choice.problem(METHOD, message).with([remedy]));
         }
+
         let mut known = registry.method_names();
         known.push(AUTO);
         if known.contains(&name.as_str()) {
             return Ok(name.clone());
         }
+
         if let Some(renamed) = registry.renamed_method(name) {
             let message = format!("the method `{name}` is called {}", renamed.name());
             return Err(choice.problem(METHOD, message));
@@ -200,6 +204,7 @@ impl Choices {
             help: bad.help,
             ..problem
         };
+
         match bad.unknown {
             Some(unknown) => problem.suggest(&unknown.name, unknown.known),
             None => problem,

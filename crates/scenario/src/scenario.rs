@@ -104,6 +104,7 @@ impl Scenario {
         if let Some(part) = self.parts.iter().find(|part| !known(part)) {
             return Err(NoEquations::of(part));
         }
+
         let parts = self.parts.iter();
         Ok(parts.filter_map(|part| part.source.equations()).collect())
     }
@@ -169,6 +170,7 @@ impl Scenario {
             false if !pattern.contains(['*', '$']) => format!("{name}.{pattern}"),
             _ => pattern.clone(),
         };
+
         given.iter().map(qualified).collect()
     }
 
@@ -191,6 +193,7 @@ impl Scenario {
                 _ => None,
             });
         let problem = Problem::general(error.to_string()).with(error.remedies());
+
         self.bad(Problem {
             span: place,
             ..problem

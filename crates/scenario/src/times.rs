@@ -22,6 +22,7 @@ pub(crate) fn proposed_times(
             Problem::general("the file does not say when to stop: it has no default experiment")
                 .with([Remedy::StopTime])
         })?;
+
     possible(start, stop)
 }
 
@@ -30,6 +31,7 @@ pub(crate) fn possible(start: f64, stop: f64) -> Result<(f64, f64), Problem> {
     if start.is_finite() && stop.is_finite() && start < stop {
         return Ok((start, stop));
     }
+
     let message = format!(
         "a run from {start} to {stop} is not possible: the stop time must come after the start time"
     );

@@ -49,6 +49,7 @@ fn binding(reader: &mut Reader, outer: &Rc<Declarations>, node: Node) -> Result<
         .map(|node| mapping(reader, node))
         .transpose()?;
     let prefix = node.attribute("prefix").unwrap_or("").into();
+
     Ok(Binding {
         prefix,
         values,
@@ -62,9 +63,11 @@ fn mapping(reader: &mut Reader, node: Node) -> Result<Reference<Vec<MappingEntry
     if let Some(source) = node.attribute("source") {
         return Ok(Reference::external(source, node));
     }
+
     // Some tools leave out the inner `ParameterMapping`.
     let inner = child(node, "ParameterMapping");
     let bare = child(node, "MappingEntry").is_some();
+
     match inner {
         Some(inner) => Ok(Reference::Inline(ssm::read(reader, inner)?)),
         None if bare => Ok(Reference::Inline(ssm::read(reader, node)?)),

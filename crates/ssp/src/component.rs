@@ -52,14 +52,17 @@ impl Flattener<'_> {
         };
         let site = site(&at.folder, &element.place);
         let target = site.resolve(source)?;
+
         if target.path.as_os_str().is_empty() {
             let scope = self.same_document(at, &component, target.fragment)?;
             return Ok((Member::System(scope), None));
         }
+
         let kind = file_kind(media_type.as_deref(), &target, &site)?;
         if !target.path.exists() {
             return Err(missing(&element.place, source, &target.path, &at.folder));
         }
+
         let member = self.content_of(kind, at, &component, &target)?;
         Ok((member, Some(target.path)))
     }
@@ -134,6 +137,7 @@ impl Flattener<'_> {
             return Err(source_error(place, component.source, message, help));
         };
         let index = by_id(at, &id, component.element)?;
+
         self.system(at, index, component.path, place)
     }
 
@@ -150,6 +154,7 @@ impl Flattener<'_> {
         if !ssd.is_file() {
             return Err(missing(place, source, &ssd, &folder));
         }
+
         let folder = Folder::of(&ssd, &folder.root);
         self.located(ssd, folder)
     }
@@ -164,6 +169,7 @@ impl Flattener<'_> {
     ) -> Result<Member, SspError> {
         let path = component.path;
         let scope = self.system(inner, index, path, &component.element.place)?;
+
         for connector in &component.element.connectors {
             let name = &connector.name;
             if !self.scopes[scope].connectors.contains_key(name) {
@@ -225,6 +231,7 @@ fn kind_by_ending(target: &Target) -> FileKind {
 fn by_id(at: &Located, id: &str, element: &Element) -> Result<usize, SspError> {
     let ids = &at.description.ids;
     let found = ids.get(id).copied();
+
     found.ok_or_else(|| SspError::Unknown {
         place: element.place.clone(),
         what: "system with the id",

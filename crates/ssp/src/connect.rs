@@ -43,9 +43,11 @@ impl Flattener<'_> {
         let (end, end_role) = self.end(scope, &connection.end, place)?;
         let mut from = (start, &connection.start.indices);
         let mut to = (end, &connection.end.indices);
+
         if !self.forward(start_role, end_role, connection)? {
             std::mem::swap(&mut from, &mut to);
         }
+
         let edge = Edge {
             from: self.node(from.0, false, place)?,
             from_indices: from.1.clone(),
@@ -56,6 +58,7 @@ impl Flattener<'_> {
             place: place.clone(),
         };
         self.refuse_clocks([edge.from, edge.to], place)?;
+
         if !self.graph.connect(edge)? {
             let message = "this connection is there already; the first one counts";
             self.library.warn(place, message);
@@ -158,6 +161,7 @@ impl Flattener<'_> {
             let kind = self.kinds[component].get(&end.connector).copied();
             return (Handle::Node(node), kind.map_or(Role::Either, outside));
         }
+
         let name = self.components[component].name.clone();
         let message = format!(
             "`{name}` does not declare its connector `{}`",
@@ -168,6 +172,7 @@ impl Flattener<'_> {
             .graph
             .add(Node::undeclared(component, &name, &end.connector));
         self.connectors[component].insert(end.connector.clone(), node);
+
         (Handle::Node(node), Role::Either)
     }
 

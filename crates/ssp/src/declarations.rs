@@ -29,6 +29,7 @@ impl Declarations {
             let unit = unit(reader, node)?;
             declarations.units.insert(unit.name.clone(), unit);
         }
+
         for node in listed(root, "Enumerations", "Enumeration") {
             let enumeration = enumeration(reader, node)?;
             declarations
@@ -62,6 +63,7 @@ impl Declarations {
     pub fn unit(&self, reader: &mut Reader, node: Node) -> Option<UnitDef> {
         let name = written(node, "unit")?;
         let unit = self.unit_named(name).cloned();
+
         Some(unit.unwrap_or_else(|| {
             reader.warn(
                 node,
@@ -80,6 +82,7 @@ impl Declarations {
     pub fn enumeration(&self, reader: &mut Reader, node: Node) -> Option<Enumeration> {
         let name = written(node, "name")?;
         let enumeration = self.enumeration_named(name).cloned();
+
         if enumeration.is_none() {
             reader.warn(
                 node,
@@ -96,11 +99,14 @@ fn unit(reader: &mut Reader, node: Node) -> Result<UnitDef, SspError> {
         return Ok(UnitDef { name, base: None });
     };
     let mut exponents = [0; 8];
+
     for (exponent, attribute) in exponents.iter_mut().zip(BASE_UNITS) {
         *exponent = reader.number(base, attribute)?.unwrap_or(0);
     }
+
     let factor = reader.finite(base, "factor", 1.0)?;
     let offset = reader.finite(base, "offset", 0.0)?;
+
     if factor == 0.0 {
         return Err(reader.malformed(
             base,
@@ -120,6 +126,7 @@ fn unit(reader: &mut Reader, node: Node) -> Result<UnitDef, SspError> {
 fn enumeration(reader: &mut Reader, node: Node) -> Result<Enumeration, SspError> {
     let name = reader.name(node)?.to_string();
     let mut items = Vec::new();
+
     for item in reader.children(node, &["Item"]) {
         let number = reader.required_number(item, "value")?;
         items.push((reader.name(item)?.to_string(), number));
@@ -240,6 +247,7 @@ fn map(reader: &mut Reader, node: Node) -> Result<Map, SspError> {
         let offset = reader.finite(node, "offset", 0.0)?;
         return Ok(Map::Linear { factor, offset });
     }
+
     let entries = entries(reader, node)?;
     match kind {
         "BooleanMappingTransformation" => boolean_map(reader, &entries),
@@ -267,6 +275,7 @@ fn entries<'a, 'x>(
 ) -> Result<Vec<MapEntry<'a, 'x>>, SspError> {
     let nodes = reader.children(node, &["MapEntry"]);
     let mut entries = Vec::with_capacity(nodes.len());
+
     for node in nodes {
         entries.push(MapEntry {
             node,

@@ -37,6 +37,7 @@ impl Flattener<'_> {
             named.insert(dictionary.name.clone(), self.dictionaries.len());
             self.dictionaries.push(nodes);
         }
+
         self.visible.push(named);
         Ok(())
     }
@@ -77,6 +78,7 @@ impl Flattener<'_> {
             nodes: HashMap::new(),
         };
         self.references.push(reference);
+
         Ok(Member::Dictionary(self.references.len() - 1))
     }
 
@@ -93,6 +95,7 @@ impl Flattener<'_> {
         if let Some(&node) = reference.nodes.get(&(name.clone(), is_sink)) {
             return Ok(node);
         }
+
         let dictionary = reference.dictionary;
         let path = reference.path.clone();
         let declared = reference.connectors.get(&name).cloned();
@@ -108,6 +111,7 @@ impl Flattener<'_> {
             (entry, node)
         };
         self.graph.connect(Edge::plain(from, to, place))?;
+
         Ok(node)
     }
 
@@ -115,6 +119,7 @@ impl Flattener<'_> {
         if let Some(&node) = self.dictionaries[dictionary].get(name) {
             return node;
         }
+
         let message =
             format!("the signal dictionary behind `{path}` has no entry `{name}`; one was assumed");
         self.library.warn(place, message);
@@ -122,6 +127,7 @@ impl Flattener<'_> {
             .graph
             .add(Node::new(Owner::OutOf, path, &undeclared(name, place)));
         self.dictionaries[dictionary].insert(name.into(), node);
+
         node
     }
 }

@@ -167,8 +167,10 @@ pub(crate) fn known<'a>(names: impl Iterator<Item = &'a str>) -> String {
     if names.is_empty() {
         return "it has none".into();
     }
+
     names.sort_unstable();
     let more = if names.len() > 8 { ", …" } else { "" };
     names.truncate(8);
+
     format!("known are `{}`{more}", names.join("`, `"))
 }

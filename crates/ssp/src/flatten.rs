@@ -32,6 +32,7 @@ pub(crate) fn read<'u>(
     let mut flattener = Flattener::new(library);
     let place = at.description.systems[at.root()].place.clone();
     flattener.system(&at, at.root(), "", &place)?;
+
     flattener.finish(&at.description)
 }
 
@@ -56,6 +57,7 @@ impl Flattener<'_> {
             &self.connectors,
             &mut self.components,
         );
+
         for bound in &self.bound {
             parameters.apply(bound, &mut self.library)?;
         }
@@ -82,6 +84,7 @@ impl Flattener<'_> {
         let system = &description.systems[index];
         let scope = self.scope(path, &system.name, &system.connectors);
         self.declare_dictionaries(at, system, path)?;
+
         for (number, element) in system.elements.iter().enumerate() {
             let member = self.element(at, (index, number), path, element)?;
             if self.scopes[scope]
@@ -96,12 +99,15 @@ impl Flattener<'_> {
                 });
             }
         }
+
         for connection in &system.connections {
             self.connect(scope, connection)?;
         }
+
         if !system.bindings.is_empty() {
             self.bind(at, (index, None), Member::System(scope), None);
         }
+
         self.visible.pop();
         self.stack.pop();
         Ok(scope)
@@ -120,6 +126,7 @@ impl Flattener<'_> {
         if self.stack.len() >= DEEPEST {
             return Err(too_deep(place));
         }
+
         self.stack.push(key);
         Ok(())
     }
@@ -138,6 +145,7 @@ impl Flattener<'_> {
                 self.warn_twice(connector);
             }
         }
+
         let scope = Scope {
             path: path.into(),
             name: name.into(),
@@ -170,6 +178,7 @@ impl Flattener<'_> {
             );
             return Err(SspError::nesting(&element.place, message));
         }
+
         let path = dotted(path, &element.name);
         match &element.content {
             Content::System(inner) => Ok(Member::System(self.system(
@@ -211,10 +220,12 @@ impl Flattener<'_> {
         let index = self.components.len();
         let mut number = 2;
         let wanted = component.name.clone();
+
         while !self.names.insert(component.name.clone()) {
             component.name = format!("{wanted}_{number}");
             number += 1;
         }
+
         if component.name != wanted {
             let message = format!(
                 "two components are called `{wanted}`; this one is called `{}` here",
@@ -222,8 +233,10 @@ impl Flattener<'_> {
             );
             self.library.warn(&component.place, message);
         }
+
         let mut nodes = HashMap::new();
         let mut kinds = HashMap::new();
+
         for connector in &component.connectors {
             let node = self.graph.add(Node::new(
                 Owner::Component(index),
@@ -235,9 +248,11 @@ impl Flattener<'_> {
                 self.warn_twice(connector);
             }
         }
+
         self.connectors.push(nodes);
         self.kinds.push(kinds);
         self.components.push(component);
+
         index
     }
 }

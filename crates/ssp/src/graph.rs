@@ -114,12 +114,14 @@ impl Graph {
             }
             return Err(self.fed_twice(&edge, other));
         }
+
         let index = self.edges.len();
         let key = (edge.to, edge.to_indices.clone());
         self.feeding.insert(key, index);
         self.nodes[edge.from].outgoing.push(index);
         self.nodes[edge.to].incoming.push(index);
         self.edges.push(edge);
+
         Ok(true)
     }
 

@@ -80,6 +80,7 @@ impl<'u> Library<'u> {
         if let Some(known) = self.kept.descriptions.get(file) {
             return Ok(known.clone());
         }
+
         let description = Rc::new(parse(&mut self.warnings, file, folder, ssd::read)?);
         self.kept
             .descriptions
@@ -97,6 +98,7 @@ impl<'u> Library<'u> {
         if let Some(known) = self.kept.packages.get(archive) {
             return Ok(known.clone());
         }
+
         let unpacked = if archive.is_dir() {
             Ok(archive.into())
         } else {
@@ -111,6 +113,7 @@ impl<'u> Library<'u> {
             )
         })?;
         self.kept.packages.insert(archive.into(), folder.clone());
+
         Ok(folder)
     }
 
@@ -166,6 +169,7 @@ impl<'u> Library<'u> {
         if !file.is_file() {
             return Err(missing(site.place, &external.source, &file, &folder));
         }
+
         let content = Rc::new(parse(&mut self.warnings, &file, &folder, read)?);
         kept(&mut self.kept).insert(file, content.clone());
         Ok(Loaded::File(content))
@@ -185,12 +189,14 @@ impl<'u> Library<'u> {
         {
             return Ok((target.path, beside));
         }
+
         let root = self.package(component, uri, site.place)?;
         let folder = Folder {
             base: root.clone(),
             root,
         };
         let target = resolve(&folder, uri, site.place)?;
+
         Ok((target.path, folder))
     }
 }
@@ -277,6 +283,7 @@ fn parse<T>(
     })?;
     let mut reader = Reader::new(name, text, warnings);
     let root = document.root_element();
+
     read(&mut reader, root)
 }
 
@@ -288,12 +295,14 @@ fn text(file: &Path) -> Result<String, SspError> {
     };
     let inaccessible = |error: std::io::Error| unreadable(error.to_string(), "check the path");
     let size = std::fs::metadata(file).map_err(inaccessible)?.len();
+
     if size > LARGEST {
         return Err(unreadable(
             format!("it has {size} bytes"),
             "check that this is the right file",
         ));
     }
+
     let bytes = std::fs::read(file).map_err(inaccessible)?;
     String::from_utf8(bytes)
         .map_err(|_| unreadable("it is not UTF-8".into(), "SSP has UTF-8 only; save it so"))

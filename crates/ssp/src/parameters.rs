@@ -100,10 +100,12 @@ impl<'a> Parameters<'a> {
             Member::System(scope) => &self.scopes[scope],
         };
         let mut found = false;
+
         if let Some(&(node, _)) = scope.connectors.get(name) {
             self.assign_connector(node, assignment, library)?;
             found = true;
         }
+
         for (dot, _) in name.match_indices('.') {
             if let Some(&inner) = scope.elements.get(&name[..dot]) {
                 found |= self.assign(inner, &name[dot + 1..], assignment, library)?;
@@ -148,6 +150,7 @@ impl<'a> Parameters<'a> {
             .iter()
             .map(|&edge| (edge, 1))
             .collect();
+
         while let Some((index, before)) = open.pop() {
             let edge = &graph.edges[index];
             if edge.has_indices() {
@@ -201,6 +204,7 @@ fn parameter(
         route,
         place: given.place.clone(),
     };
+
     // Where no unit is left to the variable, the value can be said at once.
     if !converts(&parameter.route) {
         apply_route(&mut parameter, legs.last());
@@ -214,6 +218,7 @@ fn apply_route(parameter: &mut Parameter, last: Option<&Leg>) {
         let target = last.and_then(|leg| leg.enumeration);
         parameter.value = value.numbered_by(target);
     }
+
     parameter.route = Route::default();
     parameter.unit = last.and_then(|leg| leg.unit).cloned();
 }
@@ -284,6 +289,7 @@ fn mapped<'a>(
     let parameters = by_name(set, prefix, library);
     let mut targets: HashMap<&str, &Place> = HashMap::new();
     let mut assignments = Vec::new();
+
     for entry in mapping {
         // The prefix comes before the mapping; files that forget it there are understood all the
         // same.
@@ -346,11 +352,13 @@ fn report(unmatched: &[&str], of: usize, place: &Place, library: &mut Library) {
     if unmatched.is_empty() {
         return;
     }
+
     let shown = unmatched[..unmatched.len().min(5)].join("`, `");
     let more = if unmatched.len() > 5 { ", …" } else { "" };
     let message = format!(
         "{} of {of} parameter values match nothing and were ignored: `{shown}`{more}",
         unmatched.len()
     );
+
     library.warn(place, message);
 }

@@ -77,6 +77,7 @@ fn circular(graph: &Graph, position: &Position) -> SspError {
     let message = format!(
         "`{name}` feeds itself and no component's output is on the way; remove a connection"
     );
+
     SspError::connection(&graph.edges[last].place, message)
 }
 
@@ -114,6 +115,7 @@ fn connection(graph: &Graph, sink: usize, position: Position) -> Result<Connecti
         let edge = &graph.edges[position.passed[passed]];
         different_units(graph, edge, mismatch)
     })?;
+
     Ok(Connection {
         from: endpoint(source, position.wanted),
         to: endpoint(target, position.fed),
@@ -208,6 +210,7 @@ pub(crate) fn compile<'a>(
     let units = units(start, legs);
     let mut route = Route::default();
     let mut before = enumeration;
+
     for (index, leg) in legs.iter().enumerate() {
         let from = units[index];
         let to = units[index + 1];
@@ -231,14 +234,17 @@ pub(crate) fn compile<'a>(
 fn units<'a>(start: Option<Symbol<'a>>, legs: &[Leg<'a>]) -> Vec<Symbol<'a>> {
     let declared = legs.iter().map(|leg| leg.declared_unit());
     let mut units: Vec<Option<Symbol>> = std::iter::once(start).chain(declared).collect();
+
     for (index, leg) in legs.iter().enumerate().rev() {
         if *leg.owner == Owner::Into && units[index + 1].is_none() {
             units[index + 1] = units.get(index + 2).copied().flatten();
         }
     }
+
     for index in 1..units.len() {
         units[index] = units[index].or(units[index - 1]);
     }
+
     for index in (0..legs.len()).rev() {
         units[index] = units[index].or(units[index + 1]);
     }

@@ -72,12 +72,14 @@ impl Folder {
             .split_once('#')
             .map_or((uri, None), |(path, fragment)| (path, Some(fragment)));
         let fragment = fragment.map(decode).transpose()?;
+
         if path.is_empty() {
             return Ok(Target {
                 path: PathBuf::new(),
                 fragment,
             });
         }
+
         let decoded = self.inside(&decode(path)?)?;
         // A name with a per cent sign in it is not always encoded.
         let literal = self.inside(path)?;
@@ -86,6 +88,7 @@ impl Folder {
         } else {
             decoded
         };
+
         Ok(Target { path, fragment })
     }
 
@@ -94,6 +97,7 @@ impl Folder {
     fn inside(&self, relative: &str) -> Result<PathBuf, SourceRefusal> {
         let inner = self.base.strip_prefix(&self.root).unwrap_or(Path::new(""));
         let mut parts: Vec<&str> = inner.iter().filter_map(|part| part.to_str()).collect();
+
         for part in relative.split(['/', '\\']) {
             match part {
                 "" | "." => {}
@@ -123,6 +127,7 @@ fn refuse_absolute(uri: &str) -> Result<(), SourceRefusal> {
             help,
         });
     }
+
     let Some((scheme, _)) = uri.split_once(':') else {
         return Ok(());
     };
@@ -130,6 +135,7 @@ fn refuse_absolute(uri: &str) -> Result<(), SourceRefusal> {
         && scheme
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
+
     match scheme.to_ascii_lowercase().as_str() {
         "http" | "https" => Err(SourceRefusal {
             reason: "nothing is fetched from the network".into(),
@@ -147,6 +153,7 @@ fn refuse_absolute(uri: &str) -> Result<(), SourceRefusal> {
 fn decode(text: &str) -> Result<String, SourceRefusal> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
+
     while let Some((&first, after)) = rest.split_first() {
         let digit = |at: usize| {
             after
@@ -164,6 +171,7 @@ fn decode(text: &str) -> Result<String, SourceRefusal> {
             }
         }
     }
+
     let help = "write the name in UTF-8, with `%` and two hexadecimal digits where a letter is not \
                 allowed";
     match String::from_utf8(bytes) {

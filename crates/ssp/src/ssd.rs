@@ -100,6 +100,7 @@ pub(crate) fn read(reader: &mut Reader, root: Node) -> Result<Description, SspEr
     parser.system(system, 1)?;
     let systems = parser.systems;
     let ids = parser.ids;
+
     Ok(Description {
         name: root.attribute("name").unwrap_or("").to_string(),
         description: root.attribute("description").map(String::from),
@@ -116,6 +117,7 @@ fn check_root(reader: &mut Reader, root: Node) -> Result<(), SspError> {
             "the file does not begin with `SystemStructureDescription`; give an .ssd file";
         return Err(reader.malformed(root, message));
     }
+
     let version = root.attribute("version").unwrap_or("");
     if !version.starts_with("1.") && !version.starts_with("2.") {
         let message =
@@ -137,6 +139,7 @@ fn experiment(reader: &Reader, root: Node) -> Result<Experiment, SspError> {
         .filter(|node| tag(*node) == "FixedStepAlgorithm");
     experiment.step_size =
         algorithms.find_map(|node| node.attribute("baseStepSize")?.trim().parse().ok());
+
     Ok(experiment)
 }
 
@@ -173,6 +176,7 @@ impl Parser<'_, '_> {
         if depth > DEEPEST {
             return Err(too_deep(&place));
         }
+
         self.reader.children(node, &SYSTEM_CHILDREN);
         let elements = self.elements(node, depth)?;
         let connections = listed(node, "Connections", "Connection");
@@ -186,12 +190,14 @@ impl Parser<'_, '_> {
             dictionaries: self.each(dictionaries, Self::dictionary)?,
             place,
         };
+
         Ok(self.add(system, node.attribute("id")))
     }
 
     fn add(&mut self, system: System, id: Option<&str>) -> usize {
         let index = self.systems.len();
         self.systems.push(system);
+
         if let Some(id) = id {
             self.ids.insert(id.into(), index);
         }
@@ -212,6 +218,7 @@ impl Parser<'_, '_> {
             let message = "its name is empty; give it one";
             return Err(self.reader.malformed(node, message));
         }
+
         let mut element = Element {
             name,
             content: Content::DictionaryReference(String::new()),
@@ -250,6 +257,7 @@ impl Parser<'_, '_> {
             }
         };
         let text = |attribute| node.attribute(attribute).map(String::from);
+
         Content::Component {
             media_type: text("type"),
             source: text("source"),
@@ -322,6 +330,7 @@ impl Parser<'_, '_> {
                 .collect::<Result<Vec<u64>, _>>()
         };
         let found = node.attribute(indices).map(list).transpose()?;
+
         Ok(End {
             element: written(node, element).map(String::from),
             connector: self.reader.required(node, connector)?.into(),
@@ -341,6 +350,7 @@ impl Parser<'_, '_> {
         if let Some(source) = node.attribute("source") {
             return Ok(Reference::external(source, node));
         }
+
         let entries = match child(node, "SignalDictionary") {
             Some(inner) => ssb::read(self.reader, inner, &self.declarations)?,
             None => Vec::new(),

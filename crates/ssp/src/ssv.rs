@@ -55,6 +55,7 @@ fn parameter(
         DataType::Enumeration => declarations.enumeration(reader, typed),
         _ => None,
     };
+
     Ok(Some(SetParameter {
         name,
         value: value.numbered_by(enumeration.as_ref()),
@@ -82,8 +83,10 @@ fn checked_dimensions(
         reader.warn(node, message);
         dimensions.push(count);
     }
+
     let mut sizes = dimensions.iter();
     let size = sizes.try_fold(1_u64, |size, &next| size.checked_mul(next));
+
     if size != Some(count) {
         let message = format!(
             "its dimensions do not multiply to the {count} values given; correct one of them"

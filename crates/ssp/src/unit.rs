@@ -51,6 +51,7 @@ impl UnitDef {
         if from == to {
             return Ok((1.0, 0.0)); // not left to rounding
         }
+
         Ok((
             from.factor / to.factor,
             (from.offset - to.offset) / to.factor,

@@ -34,6 +34,7 @@ impl Warnings {
             _ => format!("{place}: {message} ({times} times)"),
         };
         let mut sentences: Vec<String> = self.kept.into_iter().map(sentence).collect();
+
         if self.dropped > 0 {
             sentences.push(format!("and {} more warnings", self.dropped));
         }

@@ -57,6 +57,7 @@ impl Handoff {
         if shared.caller.id() != caller.id() {
             shared.caller = caller.clone();
         }
+
         drop(shared);
         self.state.store(REQUESTED, Ordering::Release);
         thread.unpark();

@@ -65,6 +65,7 @@ impl Partition {
         for (position, system) in systems.into_iter().enumerate() {
             dealt[position % partitions].push(Slot::new(system));
         }
+
         let slots = dealt.into_iter().map(|slots| Slots { slots, partitions });
         slots.map(Self::new).collect()
     }
@@ -117,6 +118,7 @@ impl Partition {
         for (task, &position) in batch.tasks.iter_mut().zip(&batch.positions) {
             swap(task, &mut tasks[position]);
         }
+
         while let Some(position) = T::batch(self).positions.pop() {
             let system = tasks[position].system();
             work[system] = self.slots.of(system).work;
@@ -185,6 +187,7 @@ impl<T: WorkerTask> Batch<T> {
         if next == self.tasks.len() {
             self.tasks.push(T::blank()); // a system that is asked twice in one call
         }
+
         swap(&mut self.tasks[next], task);
         self.positions.push(position);
     }
@@ -193,6 +196,7 @@ impl<T: WorkerTask> Batch<T> {
         if self.positions.is_empty() {
             return None;
         }
+
         let tasks = self.positions.iter().copied().zip(&mut self.tasks);
         slots.carry_out(self.operation, tasks, |_, _| ())
     }

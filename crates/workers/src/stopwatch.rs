@@ -53,6 +53,7 @@ impl Stopwatch {
         let start = if sampled { Instant::now() } else { before };
         let answer = call();
         let spent = start.elapsed();
+
         if spent >= HEAVY {
             self.light = 0;
             *seconds += spent.as_secs_f64();
@@ -62,6 +63,7 @@ impl Stopwatch {
             self.light += 1;
             *seconds += spent.as_secs_f64();
         }
+
         if self.light == ENOUGH {
             self.countdown = STRIDE;
         }

@@ -68,10 +68,12 @@ impl Threads {
             busy: vec![false; count],
         };
         let spins = spins_for(count);
+
         for partition in Partition::deal(systems, count) {
             let handoff = Handoff::new(partition, spins);
             workers.handoffs.push(Arc::new(handoff));
         }
+
         workers.start_threads()?;
         Ok(workers)
     }
@@ -85,6 +87,7 @@ impl Threads {
             let helper = builder.spawn(move || handoff.serve())?;
             self.helpers.push(helper);
         }
+
         for handoff in self.handoffs.iter().skip(1) {
             handoff.wait();
         }
@@ -112,6 +115,7 @@ impl Threads {
         self.hand_over(tasks, operation);
         let failure = self.run_own(own, tasks, operation);
         self.others().for_each(|(_, handoff)| handoff.help());
+
         match TaskFailure::first(failure, self.collect(tasks)) {
             None => Ok(()),
             Some(failure) => Err(failure.raise()),
@@ -122,6 +126,7 @@ impl Threads {
     fn mark_busy<T: BatchTask>(&mut self, tasks: &[T]) {
         let partitions = self.handoffs.len();
         self.busy.fill(false);
+
         for task in tasks.iter().filter(|task| task.is_due()) {
             self.busy[task.system() % partitions] = true;
         }
@@ -143,6 +148,7 @@ impl Threads {
     fn collect<T: BatchTask>(&mut self, tasks: &mut [T]) -> Option<TaskFailure> {
         let mut failure = None;
         let work = &mut self.work;
+
         for (handoff, &busy) in self.handoffs.iter().zip(&self.busy) {
             if busy {
                 handoff.wait();
@@ -222,6 +228,7 @@ impl Workers for Threads {
     fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.slice(&mut self.work)?;
         let partitions = self.handoffs.len();
+
         for system in 0..self.interfaces.len() {
             let work = self.work[system];
             let handoff = &self.handoffs[system % partitions];

@@ -100,18 +100,22 @@ impl EncloseArguments {
                 "--step must be a number above zero, not {step}"
             )));
         }
+
         let (start, stop) = (scenario.start_time, scenario.stop_time);
         let least = (1e-9 * (stop - start)).max(16.0 * f64::EPSILON * start.abs().max(stop.abs()));
+
         if let Some(step) = self.step.filter(|step| *step < least) {
             return Err(Failure::misuse(format!(
                 "--step {step:e} is too small for a run from {start} to {stop}; the least is {least:e}"
             )));
         }
+
         self.check_files(scenario)?;
         let threads = self.worker_threads.map_or(1, NonZeroUsize::get);
         let output_interval = self
             .output_interval
             .or_else(|| self.interval_to_draw(method, scenario));
+
         Ok(Options {
             method,
             step: self.step,
@@ -133,12 +137,14 @@ impl EncloseArguments {
         for path in [&self.output, &self.report].into_iter().flatten() {
             refuse_to_replace(&self.model, scenario, path)?;
         }
+
         check_distinct(self.output.as_deref(), self.report.as_deref())?;
         if self.output_interval.is_some() && self.output.is_none() && self.report.is_none() {
             return Err(Failure::misuse(
                 "--output-interval needs --output or --report, which show what it adds",
             ));
         }
+
         let output = self.output.as_deref();
         match output.filter(|path| output::has_ending(path, "parquet")) {
             Some(path) => Err(Failure::misuse(format!(

@@ -63,6 +63,7 @@ pub(super) fn choices(method: Method) -> Option<String> {
     let inputs = extrapolation.map_or("inputs held in their boxes".to_owned(), |degree| {
         format!("inputs extrapolated with degree {degree}")
     });
+
     Some(format!("{integrator}, {inputs}"))
 }
 
@@ -96,6 +97,7 @@ fn degree(text: &str) -> Result<usize, Failure> {
 fn unknown(name: &str) -> Failure {
     let own = || ENCLOSURES.iter().map(|(name, _)| *name);
     let known = own().collect::<Vec<_>>().join(" and ");
+
     if name == AUTO || registry().method(name).is_some() {
         return Failure::misuse(format!(
             "`{name}` is a method of `dovetail run`; the methods of enclose are {known}"

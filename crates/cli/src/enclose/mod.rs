@@ -33,9 +33,11 @@ pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
         wall_seconds,
         ..summary
     };
+
     if let (Some(page), Some(tubes)) = (page, &tubes) {
         page.write(&enclosure_page(&summary, tubes))?;
     }
+
     show(&summary, arguments)?;
     summary
         .message
@@ -56,9 +58,11 @@ fn watch(
         scenario.stop_time,
     );
     let mut watch = Watch::new(progress, interrupt::listen());
+
     if let Some(path) = arguments.output.as_deref() {
         watch.write_to(path, problem.names())?;
     }
+
     if arguments.report.is_some() {
         watch.keep(problem.names());
     }
@@ -85,6 +89,7 @@ fn summarize(
 ) -> EnclosureSummary {
     let mut warnings = scenario.warnings.clone();
     warnings.extend(scenario.without_meaning_for_bounds());
+
     if options.threads > 1 && options.method == Method::SharedSymbols {
         warnings.push(
             "shared-symbols runs in a single thread: --worker-threads brings nothing".to_owned(),

@@ -13,6 +13,7 @@ impl Found<'_> {
         let description = self.description();
         let interface = self.prepared.interface(self.name);
         let precision = self.capabilities.precision;
+
         json!({
             "name": self.name,
             "model_name": description.model_name,

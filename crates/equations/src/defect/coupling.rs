@@ -43,6 +43,7 @@ impl CoupledSensitivity {
         self.loops.fill(0.0);
         self.loops.fill_diagonal(1.0);
         self.follow.fill(0.0);
+
         for (input, feeder) in feeders.iter().enumerate() {
             if let Some(feeder) = feeder {
                 self.feed(input, &systems[feeder.owner], feeder.position);
@@ -51,8 +52,10 @@ impl CoupledSensitivity {
         if self.factors.factor(&self.loops).is_err() {
             return false;
         }
+
         self.solve_follow();
         self.coupled.fill(0.0);
+
         for system in systems {
             self.add_system(system);
         }
@@ -65,6 +68,7 @@ impl CoupledSensitivity {
         for j in 0..system.states() {
             self.follow[(input, system.first_state + j)] = here.c[(output, j)];
         }
+
         for j in 0..system.inputs() {
             self.loops[(input, system.first_input + j)] -= here.d[(output, j)];
         }
@@ -114,6 +118,7 @@ impl CoupledSensitivity {
             };
             self.drive[system.first_state + i] = (0..system.inputs()).map(by_input).sum();
         }
+
         // What happens within steps that are long for the system is another matter.
         if gathered.longest() * system.fastest() < 1.0 {
             self.drive_by_swings(system, &gathered.swings);
@@ -125,6 +130,7 @@ impl CoupledSensitivity {
         let swings = &swings[system.first_input..];
         let states = system.states();
         let drive = &mut self.drive[system.first_state..][..states];
+
         for k in 0..states {
             let swing = row_product(&system.here.b, k, swings);
             for (drive, a) in drive.iter_mut().zip(&system.here.a.column(k)) {
@@ -140,6 +146,7 @@ impl CoupledSensitivity {
         let exponential = &self.functions.phi[0];
         let mean = &self.functions.phi[1];
         let mut next = Vec::with_capacity(error.len());
+
         for i in 0..error.len() {
             let by_state = |j: usize| exponential[(i, j)] * error[j] + mean[(i, j)] * self.drive[j];
             next.push((0..error.len()).map(by_state).sum());

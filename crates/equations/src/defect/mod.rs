@@ -114,6 +114,7 @@ impl Defect {
         if states > MOST || inputs > MOST || inputs == 0 {
             return None;
         }
+
         Some(Self {
             systems: linearized_systems(definitions, connections, places),
             feeders: feeders(connections, places),
@@ -140,12 +141,15 @@ impl Defect {
         };
         let size = (time - before) / GAUSS;
         let to_end = size * (0.5 - 0.5 * GAUSS);
+
         if self.linearized.is_nan() {
             self.linearized = before - to_end;
         }
+
         self.gather(size, &first, row);
         let reached = time + to_end;
         let since = reached - self.linearized;
+
         if since >= self.interval {
             self.gathered.extend_to(since);
             self.linearized = reached;
@@ -185,21 +189,27 @@ impl Defect {
         for system in &mut self.systems {
             system.linearize(time, row, &self.feeders, &mut self.residuals);
         }
+
         let solvable = self.coupling.couple(&self.systems, &self.feeders);
         let size = self.gathered.take_elapsed();
+
         if self.lost || !solvable {
             self.lost = true;
             return;
         }
+
         self.drive(size);
         self.error = self.coupling.advance(&self.error, size);
         self.lost = self.error.iter().any(|error| !error.is_finite());
+
         for (record, error) in self.states.iter_mut().zip(&self.error) {
             record.add(*error, size);
         }
+
         self.record_outputs(size);
         self.total += size;
         self.coarse |= self.gathered.longest() * self.fastest() > LONG;
+
         self.gathered.clear();
     }
 
@@ -218,6 +228,7 @@ impl Defect {
             let lasting = lasting_residual(&self.residuals, feeder.output);
             self.coupling.column[input] = by_slopes + size * lasting;
         }
+
         self.coupling.solve_column();
         for system in &self.systems {
             self.coupling.drive(system, &self.gathered);
@@ -231,8 +242,10 @@ impl Defect {
             let residual = feeder.as_ref().map(|feeder| residuals[feeder.output]);
             self.coupling.column[input] = residual.unwrap_or(0.0);
         }
+
         self.coupling.solve_column();
         let wrong = self.coupling.errors_of_inputs(&self.error);
+
         for system in &self.systems {
             for output in 0..system.outputs() {
                 let stacked = system.first_output + output;
@@ -251,6 +264,7 @@ fn linearized_systems(
 ) -> Vec<LinearizedSystem> {
     let mut first_state = 0;
     let mut systems = Vec::new();
+
     for (system, definition) in definitions.iter().enumerate() {
         systems.push(LinearizedSystem {
             dynamics: Dynamics::new(&definition.model, &definition.parameters),
@@ -287,6 +301,7 @@ fn feeder(
     let output = source.output()?;
     let owner = connections.owner(output);
     let position = output - connections.outputs_of(owner).start;
+
     Some(Feeder {
         place: places[owner].outputs[position],
         output,
@@ -301,6 +316,7 @@ fn feeder(
 fn lasting_residual(residuals: &[Vec<f64>; 2], output: usize) -> f64 {
     let before = residuals[0][output];
     let now = residuals[1][output];
+
     if before * now > 0.0 {
         now.signum() * now.abs().min(before.abs())
     } else {
@@ -313,6 +329,7 @@ impl ErrorRecord {
     fn add(&mut self, error: f64, size: f64) {
         let magnitude = error.abs();
         let rank = self.largest.partition_point(|other| *other >= magnitude);
+
         if rank < self.largest.len() {
             self.largest[rank..].rotate_right(1);
             self.largest[rank] = magnitude;

@@ -70,11 +70,13 @@ impl LinearizedSystem {
         let states = values_at(&self.places.states, row);
         let given = values_at(&self.places.inputs, row);
         let mut fed = given.clone();
+
         for (value, feeder) in fed.iter_mut().zip(&feeders[self.first_input..]) {
             if let Some(feeder) = feeder {
                 *value = row[feeder.place];
             }
         }
+
         let point = Point {
             time,
             states: &states,
@@ -84,6 +86,7 @@ impl LinearizedSystem {
         self.dynamics.enter(time);
         self.dynamics.linearize(point, &mut self.here);
         let [before, now] = residuals;
+
         for (output, &place) in self.places.outputs.iter().enumerate() {
             let stacked = self.first_output + output;
             before[stacked] = now[stacked];
@@ -99,6 +102,7 @@ impl LinearizedSystem {
         if !uses_slopes {
             return self.here.g[output] - value;
         }
+
         let change = |j: usize| self.here.d[(output, j)] * (fed[j] - given[j]);
         (0..fed.len()).map(change).sum()
     }

@@ -75,6 +75,7 @@ impl FunctionPair {
     fn new(coupled: &Coupled, roots: &[NodeId]) -> Self {
         let program = Arc::new(Program::compile(&coupled.graph, roots));
         let parameters = constants(&coupled.parameters);
+
         Self {
             plain: Evaluator::new(Arc::clone(&program), &0.0, &coupled.parameters),
             dual: Evaluator::new(program, &Dual::constant(0.0), &parameters),
@@ -166,6 +167,7 @@ impl CoupledDynamics {
         let values = self.thresholds.iter().map(|it| it.value_at(time));
         let values: Vec<f64> = values.collect();
         let duals = constants(&values);
+
         for pair in [&mut self.f, &mut self.r, &mut self.observed] {
             pair.plain.set_switches(&values);
             pair.dual.set_switches(&duals);
@@ -207,6 +209,7 @@ impl CoupledDynamics {
             self.failure.get_or_insert(error);
             return jacobian.fill(f64::NAN);
         }
+
         self.rest(states);
         for state in 0..states.len() {
             self.newton.states[state].derivative = 1.0;
@@ -225,9 +228,11 @@ impl CoupledDynamics {
     fn move_unknowns(&mut self, time: f64) {
         let newton = &mut self.newton;
         let r = self.r.directional(time, &newton.states, &newton.unknowns);
+
         for (update, r) in newton.update.iter_mut().zip(r) {
             *update = -r.derivative;
         }
+
         newton.lu.solve_in_place(&mut newton.update);
         for (unknown, &rate) in newton.unknowns.iter_mut().zip(&newton.update) {
             unknown.derivative = rate;
@@ -242,6 +247,7 @@ impl CoupledDynamics {
         let mut c = DVector::zeros(states);
         self.derivative(time, &origin, c.as_mut_slice());
         self.jacobian(time, &origin, &mut a);
+
         match self.failure.take() {
             Some(error) => Err(error),
             None => Ok((a, c)),
@@ -262,18 +268,21 @@ impl CoupledDynamics {
     fn factor(&mut self, time: f64, states: &[f64]) -> Result<(), Error> {
         self.rest(states);
         let newton = &mut self.newton;
+
         for column in 0..self.unknowns.len() {
             newton.unknowns[column].derivative = 1.0;
             let r = self.r.directional(time, &newton.states, &newton.unknowns);
             copy_derivatives(r, newton.jacobian.column_mut(column).as_mut_slice());
             newton.unknowns[column].derivative = 0.0;
         }
+
         let lu = &mut newton.lu;
         let regular = self.unknowns.is_empty()
             || (lu.factor(&newton.jacobian).is_ok() && lu.rcond() > SINGULAR);
         if regular {
             return Ok(());
         }
+
         Err(Error::SingularLoop {
             variables: self.names.clone(),
             time,
@@ -285,6 +294,7 @@ impl CoupledDynamics {
         if self.unknowns.is_empty() {
             return Ok(());
         }
+
         let mut last = f64::INFINITY;
         for iteration in 0..MOST_ITERATIONS {
             self.find_update(time, states)?;
@@ -298,6 +308,7 @@ impl CoupledDynamics {
             }
             last = size;
         }
+
         let residual = largest(&self.newton.residual);
         Err(Error::UnsolvedLoop {
             variables: self.names.clone(),
@@ -323,6 +334,7 @@ impl CoupledDynamics {
         let newton = &mut self.newton;
         let before = largest(&newton.residual);
         let mut fraction = 1.0;
+
         loop {
             for (i, trial) in newton.trial.iter_mut().enumerate() {
                 *trial = self.unknowns[i] - fraction * newton.update[i];

@@ -79,9 +79,11 @@ pub fn compose(
     let pieces = Pieces::new(definitions, connections);
     let needed = pieces.needed_slopes()?;
     let mut dependencies = Vec::new();
+
     for index in 0..pieces.count() {
         dependencies.push(pieces.dependencies(pieces.piece(index), &needed));
     }
+
     let mut composer = Composer::new(definitions, connections, &pieces);
     for mut members in components(&dependencies) {
         members.retain(|&index| pieces.is_needed(index, &needed));
@@ -182,6 +184,7 @@ impl<'a> Pieces<'a> {
     fn needed_slopes(&self) -> Result<Vec<bool>, NotComposable> {
         let mut needed = vec![false; self.outputs.len()];
         let mut waiting = self.used_slopes();
+
         while let Some((system, input)) = waiting.pop() {
             let Some(output) = self.feeder(system, input) else {
                 continue;
@@ -237,10 +240,12 @@ impl<'a> Pieces<'a> {
         let owner = self.connections.owner(output);
         let on = &self.outputs[output];
         let mut all = self.substituted(owner, on);
+
         for state in &on.states {
             let stacked = self.first_state[owner] + state;
             all.push(self.index(Piece::Derivative(stacked)));
         }
+
         all.extend(self.feeders(owner, &on.inputs, Piece::Slope));
         all
     }
@@ -311,6 +316,7 @@ impl<'a> Composer<'a> {
             guesses: vec![],
             unknown_outputs: vec![],
         };
+
         for system in 0..definitions.len() {
             composer.add_leaves(system);
         }
@@ -331,6 +337,7 @@ impl<'a> Composer<'a> {
         let states = self.leaves(first_state, definition.states.len(), Leaf::State);
         self.states.push(states);
         let conditions = self.conditions_of(system);
+
         self.conditions.push(conditions);
     }
 
@@ -350,6 +357,7 @@ impl<'a> Composer<'a> {
         let program = Arc::new(model.switch_program());
         let lines = Evaluator::new(program, &self.zero(), &self.parameters[system]).results();
         let mut conditions = Vec::new();
+
         for (switch, line) in model.switches.iter().zip(lines.chunks_exact(2)) {
             let moved = Switch {
                 slope: line[0].node(),
@@ -392,6 +400,7 @@ impl<'a> Composer<'a> {
         evaluator.set_states(&self.states[system]);
         evaluator.set_inputs(&self.all_fed(system, Piece::Value));
         evaluator.set_slopes(&self.all_fed(system, Piece::Slope));
+
         evaluator.results().swap_remove(0)
     }
 
@@ -411,6 +420,7 @@ impl<'a> Composer<'a> {
         let slopes = self.all_fed(system, Piece::Slope);
         evaluator.set_inputs(&Dual::moving(&values, &slopes));
         evaluator.set_slopes(&constants(&slopes));
+
         evaluator.results().swap_remove(0).derivative
     }
 
@@ -467,9 +477,11 @@ impl<'a> Composer<'a> {
             |index: &usize| matches!(self.pieces.piece(*index), Piece::Derivative(_));
         let (derivatives, cut): (Vec<usize>, Vec<usize>) =
             members.iter().copied().partition(is_derivative);
+
         for &index in &cut {
             self.add_unknown(index);
         }
+
         for &index in &derivatives {
             self.substitute(index);
         }
@@ -483,6 +495,7 @@ impl<'a> Composer<'a> {
     fn add_unknown(&mut self, index: usize) {
         let unknown = Leaf::Unknown(self.unknowns.len() as u32);
         self.known[index] = Some(Symbol::leaf(&self.graph, unknown));
+
         match self.pieces.piece(index) {
             Piece::Slope(output) => {
                 let name = self.connections.output_name(output);
@@ -502,6 +515,7 @@ impl<'a> Composer<'a> {
         let states = 0..self.pieces.derivatives.len();
         let outputs = 0..self.pieces.outputs.len();
         let parameters = self.definitions.iter().flat_map(|d| &d.parameters);
+
         Coupled {
             derivatives: states.map(|s| self.node(Piece::Derivative(s))).collect(),
             outputs: outputs.map(|j| self.node(Piece::Value(j))).collect(),

@@ -53,6 +53,7 @@ impl Monolithic {
         let coupled = compose(definitions, connections)?;
         let mut start = Vec::new();
         let mut names = Vec::new();
+
         for definition in definitions {
             start.extend(&definition.states);
             for state in &definition.model.states {
@@ -81,6 +82,7 @@ impl Monolithic {
         let mut states = self.start.clone();
         let mut sizes: Vec<f64> = states.iter().map(|state| state.abs()).collect();
         let step = (last - first) / ROUGH_STEPS as f64;
+
         for n in 0..ROUGH_STEPS {
             let time = first + n as f64 * step;
             let solvable = euler.advance(&mut self.dynamics, time, step, &mut states);
@@ -89,6 +91,7 @@ impl Monolithic {
             }
             enlarge(&mut sizes, &states);
         }
+
         self.dynamics.return_to(branch);
         sizes
     }
@@ -112,6 +115,7 @@ impl Monolithic {
             names: self.names.clone(),
         };
         let mut trajectory = Trajectory::new(&mut self.dynamics, start)?;
+
         for &time in times {
             trajectory.proceed(time)?;
             let mut observed = trajectory.observe(time)?;
@@ -242,6 +246,7 @@ impl<D: BorrowMut<CoupledDynamics>> Trajectory<D> {
             stepper,
         };
         trajectory.cross()?;
+
         Ok(trajectory)
     }
 
@@ -268,6 +273,7 @@ impl<D: BorrowMut<CoupledDynamics>> Trajectory<D> {
         let dynamics = self.dynamics.borrow_mut();
         dynamics.enter(self.time);
         self.switch = dynamics.next_switch(self.time);
+
         if let Some(exact) = &mut self.stepper.exact {
             let (a, c) = dynamics.matrices(self.time)?;
             exact.rounding = exponential_rounding(&a, &mut a.clone());
@@ -288,6 +294,7 @@ impl<D: BorrowMut<CoupledDynamics>> Trajectory<D> {
                 _ => self.integrate(end)?,
             }
         }
+
         enlarge(&mut self.sizes, &self.states);
         self.time = end;
         Ok(())
@@ -314,6 +321,7 @@ impl<D: BorrowMut<CoupledDynamics>> Trajectory<D> {
             integrator, hint, ..
         } = &mut self.stepper;
         let size = end - self.time;
+
         match integrator.integrate(&mut rhs, 0.0, size, &mut self.states, tolerance, *hint) {
             Ok(outcome) => {
                 *hint = outcome.hint;
@@ -328,6 +336,7 @@ impl Stepper {
     fn new(states: usize, exact: bool) -> Self {
         let mut integrator = Integrator::new(states);
         integrator.step_limit = MOST_STEPS;
+
         Self {
             exact: exact.then(|| Box::new(Exact::new(states))),
             integrator,
@@ -372,14 +381,17 @@ impl LinearlyImplicitEuler {
         dynamics.derivative(time, states, change);
         dynamics.jacobian(time, states, &mut self.matrix);
         self.matrix *= -step;
+
         for i in 0..states.len() {
             self.matrix[(i, i)] += 1.0;
         }
         if self.factors.factor(&self.matrix).is_err() {
             return false;
         }
+
         change.iter_mut().for_each(|rate| *rate *= step);
         self.factors.solve_in_place(change);
+
         for (state, change) in states.iter_mut().zip(change) {
             *state += *change;
         }
@@ -406,6 +418,7 @@ impl Exact {
             self.size = size;
             self.step.compute(&self.a, size);
         }
+
         let initial = states.to_vec();
         self.step.respond(&initial, &[&self.c], states);
     }
@@ -451,6 +464,7 @@ fn failed(
     if let Some(error) = dynamics.failure() {
         return error;
     }
+
     let (elapsed, component) = match error {
         IntegrationError::NotFinite { time, component }
         | IntegrationError::StepTooSmall {

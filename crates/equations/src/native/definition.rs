@@ -52,6 +52,7 @@ impl Definition {
     pub fn interface(&self) -> Interface {
         let inputs = 0..self.model.inputs.len();
         let outputs = 0..self.model.outputs.len();
+
         Interface {
             name: self.name.clone(),
             inputs: inputs.map(|index| self.input(index)).collect(),

@@ -61,6 +61,7 @@ impl<T: Number> Leaves<T> {
     fn new(model: &Model, zero: &T) -> Self {
         let inputs = vec![zero.clone(); model.inputs.len()];
         let states = vec![zero.clone(); model.states.len()];
+
         Self {
             inputs: inputs.clone(),
             slopes: inputs,
@@ -89,6 +90,7 @@ impl Dynamics {
         let first = Dual::constant(0.0);
         let second = Dual::constant(first);
         let thresholds = model.thresholds(parameters);
+
         Self {
             switches: vec![f64::NAN; thresholds.len()],
             thresholds,
@@ -121,6 +123,7 @@ impl Dynamics {
             changed |= *switch != value;
             *switch = value;
         }
+
         if changed {
             self.set_switches();
         }
@@ -136,6 +139,7 @@ impl Dynamics {
         self.g.set_switches(&self.switches);
         self.f_first.set_switches(first);
         self.g_first.set_switches(first);
+
         self.g_second.set_switches(second);
     }
 
@@ -182,6 +186,7 @@ impl Dynamics {
         set_twice(&mut leaves.slopes, at.slopes, motion.slopes, bend.slopes);
         leaves.set(&mut self.g_second, &twice(at.time, 1.0, 0.0));
         self.g_second.run(&mut leaves.g);
+
         for (rate, g) in rate.iter_mut().zip(&leaves.g) {
             *rate = g.derivative.derivative;
         }
@@ -201,17 +206,20 @@ impl Dynamics {
     pub fn linearize(&mut self, at: Point<'_>, into: &mut Linearization) {
         self.evaluate(at, into);
         self.first.rest(at);
+
         for state in 0..at.states.len() {
             self.first.states[state].derivative = 1.0;
             self.run_column(at.time, state, &mut into.a, &mut into.c);
             self.first.states[state].derivative = 0.0;
         }
+
         for input in 0..at.inputs.len() {
             self.first.inputs[input].derivative = 1.0;
             self.run_column(at.time, input, &mut into.b, &mut into.d);
             self.first.inputs[input].derivative = 0.0;
             self.linearize_slope(at.time, input, into);
         }
+
         self.run_f(at.time, 1.0, into.f_time.as_mut_slice());
         self.run_g(at.time, 1.0, into.g_time.as_mut_slice());
     }

@@ -40,6 +40,7 @@ impl LinearEngine {
         let inputs = model.inputs.len();
         let outputs = model.outputs.len();
         let unused = (f64::NAN, LinearStep::new(states, MAX_DEGREE));
+
         Self {
             matrices: Linearization::zeros(states, inputs, outputs),
             switches: vec![f64::NAN; model.switches.len().max(1)],
@@ -83,6 +84,7 @@ impl LinearEngine {
         if into.affine == matrices.affine {
             return; // filled before
         }
+
         into.affine = matrices.affine;
         into.a.copy_from(&matrices.a);
         into.b.copy_from(&matrices.b);
@@ -91,6 +93,7 @@ impl LinearEngine {
         into.b_slope.copy_from(&matrices.b_slope);
         into.d_slope.copy_from(&matrices.d_slope);
         into.f_time.copy_from(&matrices.f_time);
+
         into.g_time.copy_from(&matrices.g_time);
     }
 
@@ -101,6 +104,7 @@ impl LinearEngine {
         if computed && self.switches[..now.len()] == *now {
             return;
         }
+
         self.switches[0] = 0.0;
         self.switches[..now.len()].copy_from_slice(now);
         // At the origin f is the constant part.
@@ -113,6 +117,7 @@ impl LinearEngine {
         dynamics.linearize(origin, &mut self.matrices);
         self.matrices.affine = digest(&self.matrices);
         self.rounding = exponential_rounding(&self.matrices.a, &mut self.square);
+
         self.forget_steps();
     }
 
@@ -128,6 +133,7 @@ impl LinearEngine {
     fn force(&mut self, inputs: &[Signal]) -> usize {
         let degree = inputs.iter().map(Signal::degree).max().unwrap_or(0);
         let matrices = &self.matrices;
+
         for (p, forcing) in self.forcing[..=degree].iter_mut().enumerate() {
             if p == 0 {
                 forcing.copy_from_slice(matrices.f.as_slice());
@@ -150,11 +156,13 @@ impl LinearEngine {
         if let Some(kept) = self.steps.iter().position(|(kept, _)| *kept == size) {
             return kept;
         }
+
         let slot = self.oldest;
         self.oldest = (slot + 1) % KEPT;
         let (kept, step) = &mut self.steps[slot];
         *kept = size;
         step.compute(&self.matrices.a, size);
+
         slot
     }
 }
@@ -175,6 +183,7 @@ fn digest(matrices: &Linearization) -> u64 {
         .into_iter()
         .flat_map(|matrix| matrix.iter());
     let by_time = matrices.f_time.iter().chain(&matrices.g_time);
+
     // The constant part as well: forcings stay for as long as the number does.
     for number in numbers.chain(by_time).chain(&matrices.f).chain(&matrices.g) {
         hasher.write_u64(number.to_bits());

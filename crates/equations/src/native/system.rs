@@ -163,6 +163,7 @@ impl NativeSystem {
         let model = &definition.model;
         let exact = model.is_affine() && model.states.len() <= MOST_STATES;
         let now = NativeState::start(definition);
+
         Self {
             interface: definition.interface(),
             dynamics: Dynamics::new(model, &definition.parameters),
@@ -191,6 +192,7 @@ impl NativeSystem {
         self.end.copy_from(&self.now);
         self.end.time = step.start;
         let mut elapsed = 0.0;
+
         loop {
             let start = if elapsed == 0.0 {
                 step.start
@@ -214,10 +216,12 @@ impl NativeSystem {
         if self.end.values.is_empty() {
             return Ok(());
         }
+
         let size = segment.end - segment.start;
         let exact = self.exact.as_deref_mut().is_some_and(|engine| {
             engine.admits(&mut self.dynamics, size, inputs.len(), self.tolerance)
         });
+
         if exact {
             self.step_exactly(segment, inputs);
             return Ok(());
@@ -233,10 +237,12 @@ impl NativeSystem {
         let end = &mut self.end.values;
         let initial = &mut self.work.derivative;
         initial.copy_from_slice(end);
+
         if segment.start == 0.0 {
             engine.step(size, initial, inputs, end);
             return;
         }
+
         for (shifted, signal) in self.work.shifted.iter_mut().zip(inputs) {
             *shifted = signal.shifted(segment.start);
         }
@@ -270,6 +276,7 @@ impl NativeSystem {
             tolerance,
             self.end.hint,
         );
+
         match outcome {
             Ok(outcome) => {
                 self.end.hint = outcome.hint;
@@ -301,6 +308,7 @@ impl NativeSystem {
             work: &mut self.work,
         };
         evaluation.fill_values(response);
+
         if response.derivatives() > 0 {
             evaluation.fill_slopes(response);
         }
@@ -325,6 +333,7 @@ impl NativeSystem {
         };
         self.answer(true, time, step.size(), inputs, response);
         response.reached = step.end;
+
         response.next_event = switch;
     }
 
@@ -374,16 +383,20 @@ impl System for NativeSystem {
             self.answer_at_instant(step.start, inputs, response);
             return Ok(());
         }
+
         response.reused = self.tried.step == Some(step) && self.tried.inputs == inputs;
         if !response.reused {
             self.tried.step = None;
             self.integrate(step, inputs)?;
         }
+
         self.answer_at_end(step, inputs, response);
         std::mem::swap(&mut self.now, &mut self.end);
+
         for (size, state) in self.sizes.iter_mut().zip(&self.now.values) {
             *size = size.max(state.abs());
         }
+
         self.tried.step = None;
         Ok(())
     }
@@ -434,6 +447,7 @@ impl Checkpoint for NativeState {
         );
         archive.slice(&mut self.values)?;
         archive.slice(&mut self.inputs)?;
+
         archive.slice(&mut self.slopes)
     }
 }
@@ -468,6 +482,7 @@ impl Linearize for NativeSystem {
             inputs: &self.now.inputs,
             slopes: &self.now.slopes,
         };
+
         match self.exact.as_deref_mut() {
             Some(engine) => engine.linearize(&mut self.dynamics, at, into),
             None => self.dynamics.linearize(at, into),
@@ -513,6 +528,7 @@ impl ResponseFiller<'_> {
     fn fill_values(&mut self, response: &mut Response) {
         let outputs = &mut self.work.outputs;
         self.dynamics.outputs(self.at, outputs);
+
         for (knot, &value) in response.outputs.iter_mut().zip(&*outputs) {
             *knot = Knot::value_only(value);
         }
@@ -529,6 +545,7 @@ impl ResponseFiller<'_> {
         self.dynamics.derivative(self.at, derivative);
         let motion = self.drive.motion(derivative);
         self.dynamics.output_rate(self.at, motion, outputs);
+
         for (knot, &slope) in response.outputs.iter_mut().zip(&*outputs) {
             knot.slope = slope;
         }
@@ -546,12 +563,15 @@ impl ResponseFiller<'_> {
         } = &mut *self.work;
         let motion = self.drive.motion(derivative);
         self.dynamics.derivative_rate(self.at, motion, second);
+
         for ([_, curvature], &second) in response.motion.iter_mut().zip(&*second) {
             *curvature = second;
         }
+
         let bend = self.drive.bend(second);
         self.dynamics
             .output_second_rate(self.at, motion, bend, outputs);
+
         for (knot, &curvature) in response.outputs.iter_mut().zip(&*outputs) {
             knot.curvature = curvature;
         }
@@ -580,6 +600,7 @@ impl Segment {
         } else {
             f64::INFINITY
         };
+
         Self {
             step,
             start: elapsed,
@@ -678,5 +699,6 @@ fn failure(interface: &Interface, step: MacroStep, error: IntegrationError) -> E
         }
     };
     let remedies = reason.remedies();
+
     Error::system(&interface.name, step.start + elapsed, reason).with(remedies)
 }

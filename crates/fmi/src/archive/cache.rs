@@ -73,6 +73,7 @@ impl Cache {
         if let Some(folder) = absolute("HOME") {
             return Ok(Self::at(&folder.join(".cache/dovetail")));
         }
+
         private_folder(&std::env::temp_dir()).map(|root| Self::at(&root))
     }
 
@@ -98,6 +99,7 @@ impl Cache {
         let hash = hash::of_file(&mut file).map_err(read)?;
         let temporary = self.temporary();
         std::fs::create_dir_all(&temporary).map_err(|source| write_error(&temporary, source))?;
+
         for copy in 0..COPIES {
             let entry = Entry {
                 cache: self,
@@ -131,6 +133,7 @@ impl Cache {
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
+
         // The time tells processes apart that have the same number on different machines.
         self.temporary().join(format!(
             "{}-{count}-{:x}",
@@ -157,6 +160,7 @@ impl Entry<'_> {
         if let Some(lock) = self.usable()? {
             return Ok(Some((lock, false)));
         }
+
         // One makes it, the others wait; whoever comes next finds it made.
         let make = self.cache.root.join(format!("{hash}.make"));
         let _making =
@@ -164,8 +168,10 @@ impl Entry<'_> {
         if let Some(lock) = self.usable()? {
             return Ok(Some((lock, false)));
         }
+
         let lock_path = self.lock_path();
         let alone = Lock::attempt(&lock_path).map_err(|source| write_error(&lock_path, source))?;
+
         if self.folder().exists() {
             if alone.is_none() {
                 // Somebody works with the damaged entry. If files have but changed, that is what
@@ -176,9 +182,11 @@ impl Entry<'_> {
             }
             self.remove()?;
         }
+
         if let Some(lock) = &alone {
             lock.touch();
         }
+
         self.make(file)?;
         drop(alone);
         // Between the two locks somebody who cleans might remove it again: then the next copy is
@@ -199,6 +207,7 @@ impl Entry<'_> {
         if !folder.exists() {
             return Ok(None);
         }
+
         let lock_path = self.lock_path();
         let lock = Lock::wait(&lock_path, LockMode::Shared)
             .map_err(|source| write_error(&lock_path, source))?;
@@ -209,6 +218,7 @@ impl Entry<'_> {
         if !will_do(state) {
             return Ok(None);
         }
+
         lock.touch();
         Ok(Some(lock))
     }
@@ -224,6 +234,7 @@ impl Entry<'_> {
                     Err(source) => Err(write_error(&self.folder(), source)),
                 });
         let _ = std::fs::remove_dir_all(&fresh);
+
         made
     }
 
@@ -231,11 +242,13 @@ impl Entry<'_> {
         let content = fresh.join("content");
         std::fs::create_dir_all(&content).map_err(|source| write_error(&content, source))?;
         let plan = extract(self.path, file, &content, &self.cache.limits)?;
+
         if stamp(file) != self.stamp {
             return Err(ArchiveError::Changed {
                 path: self.path.to_owned(),
             });
         }
+
         let manifest = fresh.join("manifest");
         Manifest::of(&plan)
             .write(&manifest)
@@ -255,6 +268,7 @@ impl Entry<'_> {
         let manifest = Manifest::read(&self.folder().join("manifest")).unwrap_or_default();
         let (folder, nested) = inner_folder(&self.folder().join("content"))?;
         let warnings = manifest.warnings.into_iter().chain(nested).collect();
+
         Ok(Archive {
             folder,
             hash,
@@ -286,11 +300,13 @@ fn private_folder(shared: &Path) -> Result<PathBuf, ArchiveError> {
     let user = std::fs::metadata("/proc/self").map_or(0, |process| process.uid());
     let folder = shared.join(format!("dovetail-{user}"));
     let made = std::fs::DirBuilder::new().mode(0o700).create(&folder);
+
     if let Err(source) = made
         && source.kind() != std::io::ErrorKind::AlreadyExists
     {
         return Err(write_error(&folder, source));
     }
+
     let found =
         std::fs::symlink_metadata(&folder).map_err(|source| write_error(&folder, source))?;
     if !found.is_dir() || found.uid() != user || found.mode() & 0o022 != 0 {

@@ -17,12 +17,14 @@ pub(super) fn clean(cache: &Cache, made: bool) {
     if !made && age(&stamp).is_some_and(|age| age < cache.clean_every) {
         return;
     }
+
     // Two at a time would be in each other's way.
     let Ok(Some(lock)) = Lock::attempt(&stamp) else {
         return;
     };
     lock.touch();
     remove_leftovers(cache);
+
     remove_entries(cache);
 }
 
@@ -48,6 +50,7 @@ fn remove_entries(cache: &Cache) {
     let mut entries = entries(cache);
     let mut total: u64 = entries.iter().map(|entry| entry.size).sum();
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.unused));
+
     for entry in entries {
         if entry.unused <= cache.keep_for && total <= cache.keep_size {
             break;
@@ -77,6 +80,7 @@ fn entries(cache: &Cache) -> Vec<CachedArchive> {
             size,
         }
     };
+
     folders.map(entry).collect()
 }
 
@@ -90,10 +94,12 @@ fn remove(cache: &Cache, folder: &Path) -> bool {
     if std::fs::rename(folder, &away).is_err() {
         return false;
     }
+
     // Whoever waits for the lock sees that its file is gone, and begins anew.
     let _ = std::fs::remove_file(&lock_path);
     let _ = std::fs::remove_file(folder.with_extension("make"));
     let _ = std::fs::remove_dir_all(&away);
+
     true
 }
 

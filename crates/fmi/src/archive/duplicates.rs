@@ -19,6 +19,7 @@ pub(super) fn differing<R: Read + Seek>(file: &mut R) -> std::io::Result<Option<
     let directory = directory(file)?;
     let mut known = HashMap::new();
     let mut rest = &directory[..];
+
     while rest.len() >= ENTRY_LENGTH && rest[..4] == ENTRY {
         let [name, extra, comment] =
             [28, 30, 32].map(|at| usize::from(u16::from_le_bytes([rest[at], rest[at + 1]])));
@@ -56,9 +57,11 @@ fn directory<R: Read + Seek>(file: &mut R) -> std::io::Result<Vec<u8>> {
     if size > LARGEST || start == u64::from(u32::MAX) {
         return Err(damaged()); // an archive that large is written otherwise
     }
+
     let mut directory = vec![0; size as usize];
     file.seek(SeekFrom::Start(start))?;
     file.read_exact(&mut directory)?;
+
     Ok(directory)
 }
 

@@ -14,6 +14,7 @@ pub(super) fn path_of(name: &str) -> Result<PathBuf, EntryProblem> {
     if name.len() > LONGEST_NAME || name.contains('\0') {
         return Err(EntryProblem::Name);
     }
+
     let mut start = name.bytes();
     let drive = start
         .next()
@@ -22,6 +23,7 @@ pub(super) fn path_of(name: &str) -> Result<PathBuf, EntryProblem> {
     if drive || name.starts_with(['/', '\\']) {
         return Err(EntryProblem::Outside);
     }
+
     let mut path = PathBuf::new();
     for (depth, part) in name
         .split(['/', '\\'])

@@ -204,6 +204,7 @@ pub(super) fn printable(name: &str) -> String {
         .take(MOST)
         .map(|c| if c.is_control() { '\u{fffd}' } else { c })
         .collect();
+
     if name.chars().nth(MOST).is_some() {
         shown.push('…');
     }

@@ -21,6 +21,7 @@ pub(super) fn extract(
     if open(path, file)?.has_duplicate_names() {
         refuse_differing(path, file)?;
     }
+
     let mut archive = open(path, file)?;
     if archive.is_empty() {
         return Err(ArchiveError::NotZip {
@@ -28,6 +29,7 @@ pub(super) fn extract(
             why: "it is one without any files".into(),
         });
     }
+
     let plan = plan(path, &mut archive, limits)?;
     for folder in &plan.folders {
         let folder = target.join(folder);
@@ -35,6 +37,7 @@ pub(super) fn extract(
             .or_else(|error| exists(&folder, error))
             .map_err(|source| write_error(&folder, source))?;
     }
+
     let mut buffer = vec![0; 1 << 16];
     for file in &plan.files {
         unpack(path, &mut archive, file, target, &mut buffer)?;
@@ -139,6 +142,7 @@ impl Unpacking<'_> {
         if written == declared {
             return Ok(());
         }
+
         let message = format!("it has {written} bytes where {declared} are declared");
         Err(self.damaged(io::Error::other(message)))
     }
@@ -161,6 +165,7 @@ fn unpack<R: Read + Seek>(
     let mut entry = entry.map_err(|error| unpacking.damaged(error.into()))?;
     let mut file = unpacking.create()?;
     let written = unpacking.copy(&mut entry, &mut file, buffer)?;
+
     unpacking.check_size(written)
 }
 
@@ -182,6 +187,7 @@ fn recognize(path: &Path, file: &mut File) -> Result<(), ArchiveError> {
         .read_to_end(&mut head)
         .map_err(read)?;
     file.seek(SeekFrom::Start(0)).map_err(read)?;
+
     match other_kind(&head) {
         Some(why) => Err(no_zip_archive(path, why)),
         None => Ok(()),
@@ -222,6 +228,7 @@ fn damaged(path: &Path, error: zip::result::ZipError) -> ArchiveError {
         let mut magic = [0; 2];
         file.read_exact(&mut magic).map(|()| magic)
     });
+
     match error {
         ZipError::Io(source)
             if !matches!(
@@ -279,6 +286,7 @@ pub(super) fn inner_folder(content: &Path) -> io::Result<(PathBuf, Option<String
         }
         single = Some(name);
     }
+
     let Some(name) = single else {
         return Ok((content.to_owned(), None));
     };
@@ -286,5 +294,6 @@ pub(super) fn inner_folder(content: &Path) -> io::Result<(PathBuf, Option<String
     let warning = format!(
         "all files are within the folder `{shown}`, where they should be at the top of the archive"
     );
+
     Ok((content.join(name), Some(warning)))
 }

@@ -19,12 +19,14 @@ pub(super) fn of_folder(folder: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
     hasher.update(folder.as_os_str().as_encoded_bytes());
     let mut names = Vec::new();
+
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_file() {
             names.push(entry.file_name());
         }
     }
+
     names.sort();
     for name in names {
         // The end of a name is a byte that no name has.

@@ -52,6 +52,7 @@ impl Manifest {
             bytes.extend_from_slice(path.as_os_str().as_encoded_bytes());
             bytes.push(0);
         }
+
         for warning in &self.warnings {
             bytes.extend_from_slice(warning.as_bytes());
             bytes.push(0);
@@ -66,12 +67,14 @@ impl Manifest {
         let mut records = text.strip_suffix('\0')?.split('\0');
         let count: usize = records.next()?.strip_prefix(MAGIC)?.trim().parse().ok()?;
         let mut manifest = Self::default();
+
         for _ in 0..count {
             let (size, path) = records.next()?.split_once(' ')?;
             manifest
                 .files
                 .push((PathBuf::from(path), size.parse().ok()?));
         }
+
         manifest.warnings.extend(records.map(str::to_owned));
         Some(manifest)
     }

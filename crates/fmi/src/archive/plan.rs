@@ -75,6 +75,7 @@ pub(super) fn plan<R: Read + Seek>(
             limits.entries
         )));
     }
+
     let mut planner = Planner::default();
     for index in 0..archive.len() {
         plan_entry(path, archive, index, limits, &mut planner)?;
@@ -85,6 +86,7 @@ pub(super) fn plan<R: Read + Seek>(
     if let Some(index) = planner.overlapping() {
         return Err(overlap(path, archive, index));
     }
+
     Ok(planner.finish())
 }
 
@@ -115,6 +117,7 @@ fn plan_entry<R: Read + Seek>(
     if is_folder(&name, mode) {
         return planner.folder(&target).map_err(problem);
     }
+
     let file = PlannedFile {
         index,
         path: target,
@@ -158,6 +161,7 @@ fn check<R: Read>(
     if entry.encrypted() {
         return Err(EntryProblem::Encrypted);
     }
+
     if !matches!(
         entry.compression(),
         CompressionMethod::Stored | CompressionMethod::Deflated
@@ -166,11 +170,13 @@ fn check<R: Read>(
             method: method(entry.compression()),
         });
     }
+
     let compressed = entry.compressed_size();
     let size = entry.size();
     if size > limits.unsuspicious && size / limits.ratio > compressed {
         return Err(EntryProblem::Bomb { compressed, size });
     }
+
     entry::path_of(name)
 }
 
@@ -193,6 +199,7 @@ fn method(method: CompressionMethod) -> String {
         99 => "AES encryption",
         _ => return format!("method {number}"),
     };
+
     format!("{name} (method {number})")
 }
 
@@ -219,6 +226,7 @@ impl Planner {
                 "its files have more than {most} bytes, which are allowed"
             ));
         }
+
         if self.folders.len() > limits.entries {
             let most = limits.entries;
             return Some(format!(
@@ -251,12 +259,14 @@ impl Planner {
         if self.folders.contains(&file.path) {
             return Err(EntryProblem::FileAndFolder);
         }
+
         if let Some(parent) = file.path.parent() {
             self.folder(parent)?;
         }
         if !self.taken.insert(file.path.clone()) {
             return Err(EntryProblem::Duplicate);
         }
+
         self.total = self.total.saturating_add(file.size);
         self.files.push(file);
         Ok(())
@@ -270,12 +280,14 @@ impl Planner {
         let pairs = self.spans.windows(2);
         let mut overlapping = pairs
             .filter(|pair| pair[0].0.saturating_add(HEADER).saturating_add(pair[0].1) > pair[1].0);
+
         overlapping.next().map(|pair| pair[1].2)
     }
 
     fn finish(self) -> ExtractionPlan {
         let mut lower = HashMap::new();
         let mut warnings = Vec::new();
+
         for file in &self.files {
             if let Some(other) =
                 lower.insert(file.path.to_string_lossy().to_lowercase(), &file.path)
@@ -290,8 +302,10 @@ impl Planner {
                 ));
             }
         }
+
         let mut folders: Vec<PathBuf> = self.folders.into_iter().collect();
         folders.sort_unstable();
+
         ExtractionPlan {
             folders,
             files: self.files,

@@ -28,6 +28,7 @@ impl<I: Instance> CoSimulation<I> {
         } else {
             self.events.next
         };
+
         if response.derivatives() > 0 && self.has_slopes() {
             let elapsed = if arrival.reached == step.end {
                 step.size()
@@ -44,9 +45,11 @@ impl<I: Instance> CoSimulation<I> {
         for (position, value) in self.layout.outputs_of(read) {
             response.outputs[position] = Knot::value_only(value);
         }
+
         for (position, value) in self.layout.states_of(read) {
             response.states[position] = value;
         }
+
         let others = &mut self.buffers.others;
         read_other_outputs(
             &mut self.instance,
@@ -103,6 +106,7 @@ impl<I: Instance> CoSimulation<I> {
     ) -> Result<(), CallError> {
         self.read_output_derivatives(order)?;
         let positions = &self.layout.smooth_output_positions;
+
         for (&value, &position) in self.buffers.slopes.iter().zip(positions) {
             let knot = &mut response.outputs[position];
             match order {
@@ -140,9 +144,11 @@ impl<I: Instance> CoSimulation<I> {
         let values = &mut self.buffers.slopes[..layout.asked_output_positions.len()];
         self.instance
             .directional(&layout.asked_outputs, &self.abilities.knowns, seed, values)?;
+
         for (&value, &position) in values.iter().zip(&layout.asked_output_positions) {
             response.outputs[position].slope = value;
         }
+
         for &(position, state) in &layout.identities {
             response.outputs[position].slope = seed[state];
         }
@@ -168,6 +174,7 @@ impl<I: Instance> CoSimulation<I> {
         if self.over {
             return self.read_present(self.now, true, inputs, response);
         }
+
         let mut ends = false;
         if self.meets_event(time, inputs) {
             ends = self.handle_event(inputs, 0.0)?;
@@ -228,6 +235,7 @@ impl<I: Instance> CoSimulation<I> {
             reached: time,
             ends,
         };
+
         self.answer(present, arrival, inputs, response)
     }
 

@@ -39,6 +39,7 @@ impl FastSteps {
         let plain = is_plain(abilities, layout) && !goes_back;
         let saves = abilities.rollback && version == Version::Two;
         let has_slopes = abilities.slopes != OutputSlopes::Unknown;
+
         Self {
             prepared: plain.then(|| instance.prepare_step(layout)),
             needs_preparation: abilities.inputs != InputMode::Held || saves,
@@ -75,6 +76,7 @@ impl<I: Instance> CoSimulation<I> {
         if !allowed || self.phase != Phase::Stepping || self.is_rolled_back() {
             return false;
         }
+
         if self.fast_path.prepared.is_none()
             || self.fast_path.needs_preparation && !self.prepare_fast_step(inputs)
         {
@@ -83,6 +85,7 @@ impl<I: Instance> CoSimulation<I> {
         if !self.take_prepared(step, inputs) && !self.was_done_after_all(step) {
             return false;
         }
+
         self.answer_fast_step(step, response);
         !self.fast_path.remembers || self.finish_fast_step(step, inputs, response)
     }
@@ -114,14 +117,17 @@ impl<I: Instance> CoSimulation<I> {
         for (position, value) in self.layout.outputs_of(prepared.outputs()) {
             response.outputs[position] = Knot::value_only(value);
         }
+
         for (position, value) in self.layout.states_of(prepared.outputs()) {
             response.states[position] = value;
         }
+
         response.reached = step.end;
         response.next_event = f64::INFINITY;
         self.now = step.end;
         self.position = Position::AtNow;
         self.past.stepped = true;
+
         if let Some(reached) = self.fast_path.ended.take() {
             response.reached = reached;
             response.ends = true;
@@ -142,6 +148,7 @@ impl<I: Instance> CoSimulation<I> {
             InputMode::Derivatives(_) => {}
             InputMode::Intermediate => self.follow_nothing(),
         }
+
         if self.saves_for_discards() {
             self.fast_path.trouble = self.save().err();
         }

@@ -27,10 +27,12 @@ impl<I: Instance> CoSimulation<I> {
         if !self.abilities.derivatives_leave_traces {
             return self.fill_here(into);
         }
+
         self.save()?;
         let filled = self.fill_here(into);
         // What comes next starts from the saved state.
         self.position = Position::Displaced;
+
         filled
     }
 
@@ -39,6 +41,7 @@ impl<I: Instance> CoSimulation<I> {
         if self.abilities.inputs != InputMode::Held {
             self.read_inputs()?;
         }
+
         clear_matrices(into);
         into.f_time.fill(0.0);
         into.g_time.fill(0.0);
@@ -53,6 +56,7 @@ impl<I: Instance> CoSimulation<I> {
             &mut buffers.column,
             into,
         )?;
+
         if self.reports_slopes_of_held_inputs() {
             self.fill_time(into)?;
         }
@@ -64,6 +68,7 @@ impl<I: Instance> CoSimulation<I> {
         let values = &mut self.buffers.inputs;
         self.instance
             .get_floats(&self.layout.smooth_inputs, values)?;
+
         for (&value, &position) in values.iter().zip(&self.layout.smooth_input_positions) {
             self.applied.values[position] = value;
         }
@@ -75,12 +80,15 @@ impl<I: Instance> CoSimulation<I> {
         self.instance
             .get_floats(&self.layout.derivative_references, into.f.as_mut_slice())?;
         self.read()?;
+
         for (position, value) in self.layout.outputs_of(&self.buffers.read) {
             into.g[position] = value;
         }
+
         for (position, value) in self.layout.states_of(&self.buffers.read) {
             into.x[position] = value;
         }
+
         let others = &mut self.buffers.others;
         read_other_outputs(
             &mut self.instance,
@@ -108,6 +116,7 @@ impl<I: Instance> CoSimulation<I> {
     fn fill_time(&mut self, into: &mut Linearization) -> Result<(), CallError> {
         self.read_output_derivatives(1)?;
         let positions = &self.layout.smooth_output_positions;
+
         for (&slope, &at) in self.buffers.slopes.iter().zip(positions) {
             let row = into.c.row(at);
             let flow: f64 = row.iter().zip(into.f.iter()).map(|(c, f)| c * f).sum();

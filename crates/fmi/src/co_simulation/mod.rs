@@ -135,6 +135,7 @@ impl StepBuffers {
             .max(layout.read_values)
             .max(states + smooth_outputs);
         let variables = layout.smooth_outputs.len().max(layout.smooth_inputs.len());
+
         Self {
             all: vec![0.0; inputs],
             inputs: vec![0.0; smooth_inputs],
@@ -216,6 +217,7 @@ impl<I: Instance> CoSimulation<I> {
     ) -> Self {
         let interface = layout.interface(name);
         let inputs = interface.inputs.len();
+
         Self {
             fast_path: FastSteps::new(&instance, &layout, &abilities, version, span.goes_back),
             tried: TriedStep::nothing(&interface),
@@ -266,12 +268,14 @@ impl<I: Instance> CoSimulation<I> {
         if self.phase == Phase::Stepping {
             return Ok(false);
         }
+
         self.ensure_initialized(start)?;
         self.instance.exit_initialization()?;
         self.phase = Phase::Stepping;
         if !self.abilities.event_mode {
             return Ok(false);
         }
+
         // With event mode in use the run begins in it.
         self.finish_event()
     }
@@ -294,6 +298,7 @@ impl<I: Instance> CoSimulation<I> {
             pending: false,
         };
         self.past.discrete.copy_from_slice(&self.buffers.all);
+
         Ok(discrete.terminate)
     }
 
@@ -412,6 +417,7 @@ impl<I: Instance> CoSimulation<I> {
         } else {
             self.take_anew(step, inputs, response)?;
         }
+
         self.remember_end(step, inputs);
         self.now = response.reached;
         self.position = Position::AtNow;
@@ -440,6 +446,7 @@ impl<I: Instance> CoSimulation<I> {
         } else if self.saves_for_discards() {
             self.save()?;
         }
+
         let arrival = self.integrate(step, inputs)?;
         self.over |= arrival.ends;
         self.answer(step, arrival, inputs, response)
@@ -468,6 +475,7 @@ impl<I: Instance> CoSimulation<I> {
         // One that did not come to its end is made again when it is taken.
         let is_whole = response.reached == step.end && !response.ends;
         self.tried.step = is_whole.then_some(step);
+
         if response.ends {
             response.next_event = response.reached;
         }

@@ -92,6 +92,7 @@ impl StepProgress {
         if self.halts > MOST_HALTS || !reached.is_finite() || reached < self.start {
             return Err(self.no_progress(reached));
         }
+
         self.start = reached;
         self.end = if self.step.end - reached > self.stride * (1.0 + 1e-9) {
             reached + self.stride
@@ -125,6 +126,7 @@ impl<I: Instance> CoSimulation<I> {
             StepRule::Imposed(size) => (step.size() / size).round().max(1.0) as u64,
             StepRule::Free => self.abilities.sub_steps,
         };
+
         loop {
             let (reached, ends) = match self.cover(step, inputs, parts)? {
                 Covered::Whole => (step.end, false),
@@ -151,6 +153,7 @@ impl<I: Instance> CoSimulation<I> {
         if !self.is_saved() || parts > MOST_PARTS || self.abilities.step != StepRule::Free {
             return Err(self.discard("fmi2DoStep"));
         }
+
         self.restore()?;
         self.count_discard();
         Ok(parts)
@@ -176,6 +179,7 @@ impl<I: Instance> CoSimulation<I> {
         if parts == 1 {
             return self.communicate_in_parts(step, 0.0, inputs);
         }
+
         let size = step.size() / parts as f64;
         // The ends of the step are copied, not computed.
         let edge = |number: u64| match number {
@@ -183,6 +187,7 @@ impl<I: Instance> CoSimulation<I> {
             number if number == parts => step.end,
             number => step.start + number as f64 * size,
         };
+
         for part in 0..parts {
             let offset = part as f64 * size;
             let part = MacroStep::new(edge(part), edge(part + 1));
@@ -239,6 +244,7 @@ impl<I: Instance> CoSimulation<I> {
     fn ends_at_event(&mut self, inputs: &[Signal], elapsed: f64) -> Result<bool, CallError> {
         self.count_event();
         let ends = self.handle_event(inputs, elapsed)?;
+
         if ends {
             self.read()?;
         }
@@ -254,6 +260,7 @@ impl<I: Instance> CoSimulation<I> {
         if half > progress.start && is_long && self.abilities.step == StepRule::Free {
             return Ok(half);
         }
+
         Err(self.discard("fmi3DoStep"))
     }
 
@@ -284,13 +291,16 @@ impl<I: Instance> CoSimulation<I> {
                 terminate: true,
             });
         }
+
         self.take_inputs(inputs, elapsed);
         if self.abilities.sub_steps > 1 {
             self.take_means(inputs, elapsed, step.size());
         }
+
         if !self.abilities.event_mode {
             self.apply_others()?; // with event mode they are set in events only
         }
+
         let already_set = self.set_moving_inputs(step, elapsed, inputs)?;
         self.step(step, already_set)
     }
@@ -358,6 +368,7 @@ impl<I: Instance> CoSimulation<I> {
         let count = layout.smooth_inputs.len();
         let orders = &mut self.buffers.orders[..count];
         self.polynomial = false;
+
         for order in 1..=degree {
             orders.fill(order as i32);
             let slopes = &mut self.buffers.slopes;
@@ -379,6 +390,7 @@ impl<I: Instance> CoSimulation<I> {
         let followed = &mut self.buffers.followed;
         followed.clear();
         followed.extend(positions.map(|&position| inputs[position]));
+
         if let Some(instance) = self.instance.intermediate_inputs() {
             instance.follow(&self.layout.smooth_inputs, followed, start - elapsed);
         }

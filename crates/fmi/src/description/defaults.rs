@@ -26,6 +26,7 @@ pub(super) fn repaired(
         causality,
         C::Parameter | C::CalculatedParameter | C::StructuralParameter
     );
+
     match variability {
         V::Fixed | V::Tunable if parameter => None,
         _ if parameter => Some(V::Fixed),

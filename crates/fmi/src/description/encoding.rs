@@ -24,8 +24,10 @@ pub(super) fn decode<'a>(
                 ),
             });
     }
+
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let declared = declared(bytes);
+
     match std::str::from_utf8(bytes) {
         // Whatever the declaration says: text that reads as UTF-8 and is more than ASCII can hardly
         // be anything else.
@@ -110,6 +112,7 @@ fn utf16(bytes: &[u8]) -> Option<(Option<String>, &'static str)> {
     } else {
         "UTF-16 (big endian)"
     };
+
     Some((text.ok().filter(|_| rest.is_empty()), name))
 }
 
@@ -125,6 +128,7 @@ fn declared(bytes: &[u8]) -> Option<&str> {
         .strip_prefix('=')?
         .trim_start();
     let quote = value.chars().next().filter(|&c| c == '"' || c == '\'')?;
+
     value[1..].split_once(quote).map(|(name, _)| name.trim())
 }
 

@@ -129,6 +129,7 @@ impl Findings {
         if self.strictness == Strictness::Strict {
             return Err(DescriptionError::Invalid { line, message });
         }
+
         self.warnings.borrow_mut().add(line, message);
         Ok(())
     }
@@ -166,6 +167,7 @@ impl Warnings {
         });
         kind.count += 1;
         kind.last_line = line;
+
         if kind.count <= TOLD_OF_A_KIND {
             kind.last_reported = self.reported.len();
             self.reported.push(Warning { line, message });
@@ -192,6 +194,7 @@ pub(super) fn quoted(text: &str) -> String {
         }
     };
     let mut shown: String = text.chars().take(MOST).map(plain).collect();
+
     if text.chars().nth(MOST).is_some() {
         shown.push('…');
     }

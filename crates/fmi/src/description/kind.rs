@@ -48,6 +48,7 @@ pub(super) fn co_simulation(
     let mut kind = common(element, version, model_name)?;
     kind.variable_step = element.flag("canHandleVariableCommunicationStepSize")?;
     kind.output_derivatives = element.integer("maxOutputDerivativeOrder")?.unwrap_or(0);
+
     match version {
         Version::Two => kind.interpolates_inputs = element.flag("canInterpolateInputs")?,
         Version::Three => co_simulation_of_three(element, &mut kind)?,
@@ -95,6 +96,7 @@ fn common(
         Version::Three => ("canGetAndSetFMUState", "canSerializeFMUState"),
     };
     let three = version == Version::Three;
+
     Ok(InterfaceDescription {
         model_identifier: model_identifier(element, model_name)?,
         needs_execution_tool: element.flag("needsExecutionTool")?,
@@ -126,6 +128,7 @@ fn directional_derivatives(
     if let Some(value) = element.boolean(right)? {
         return Ok(value);
     }
+
     let Some(value) = element.boolean(wrong)? else {
         return Ok(false);
     };
@@ -142,11 +145,13 @@ fn model_identifier(element: Element<'_>, model_name: &str) -> Result<String, De
         .unwrap_or(model_name)
         .trim();
     let shown = quoted(given);
+
     if given.is_empty() || given.contains(['/', '\\', '\0']) || given == "." || given == ".." {
         return Err(element.invalid(format!(
             "`modelIdentifier` is {shown}, where the name of a library was expected"
         )));
     }
+
     if !is_identifier(given) {
         element.departure(format!(
             "`modelIdentifier` is {shown}, which is no identifier of C, as the standard asks"
@@ -170,6 +175,7 @@ fn step(element: Element<'_>) -> Result<Option<f64>, DescriptionError> {
     if step > 0.0 && step.is_finite() {
         return Ok(Some(step));
     }
+
     element.departure(format!(
         "`fixedInternalStepSize` is `{step}`, where a positive number was expected; it is left out"
     ))?;

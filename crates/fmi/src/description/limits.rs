@@ -28,6 +28,7 @@ pub(super) fn read(element: Element<'_>) -> Result<DescriptionLimits, Descriptio
     let nominal = nominal(element)?;
     let min = element.float("min")?;
     let max = element.float("max")?;
+
     if let (Some(low), Some(high)) = (min, max)
         && low > high
     {

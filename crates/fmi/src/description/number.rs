@@ -14,10 +14,12 @@ pub(super) fn float(text: &str) -> Read<f64> {
         "-1.#INF" => return Some((f64::NEG_INFINITY, false)),
         _ => {}
     }
+
     if let Ok(value) = text.parse::<f64>() {
         // Rust reads words that XML Schema does not know, such as `infinity`.
         return Some((value, !text.contains(['n', 'N'])));
     }
+
     let repaired = if text.contains('.') {
         text.to_owned()
     } else {
@@ -33,6 +35,7 @@ pub(super) fn integer(text: &str) -> Read<i128> {
     if let Ok(value) = text.parse::<i128>() {
         return Some((value, true));
     }
+
     let value = text.parse::<f64>().ok()?;
     (value.fract() == 0.0 && value.abs() < 9e15).then_some((value as i128, false))
 }
@@ -55,6 +58,7 @@ pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
     if !rest.is_empty() {
         return None;
     }
+
     pairs
         .iter()
         .map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?))

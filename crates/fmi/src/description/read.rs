@@ -27,12 +27,14 @@ pub fn read(
             limit: LIMIT,
         });
     }
+
     let findings = Findings::new(strictness);
     let text = encoding::decode(text, &findings)?;
     let description = {
         let document = Document::parse(&text, &findings)?;
         describe(document.root())?
     };
+
     Ok((description, findings.into_warnings()))
 }
 
@@ -55,6 +57,7 @@ fn describe(root: Element<'_>) -> Result<Description, DescriptionError> {
         needs_states: interfaces.is_model_exchange_only(),
     };
     let mut structure = reader.read()?;
+
     if version == Version::Two {
         structure.indicator_count = root.integer("numberOfEventIndicators")?.unwrap_or(0);
     }
@@ -123,6 +126,7 @@ impl Interfaces {
             model_exchange: model_exchange.transpose()?,
             scheduled_execution: scheduled,
         };
+
         if interfaces.are_none() {
             root.departure(
                 "the FMU is neither for Co-Simulation nor for Model Exchange, so it cannot be run"
@@ -180,6 +184,7 @@ fn written_version(root: Element<'_>, written: &str) -> Result<Version, Descript
     let is_minor = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let shown = quoted(written);
     let mut parts = written.splitn(2, '.');
+
     match (parts.next(), parts.next()) {
         (Some("2"), Some("0")) => Ok(Version::Two),
         (Some("3"), Some(minor)) if is_minor(minor) => Ok(Version::Three),
@@ -231,6 +236,7 @@ fn check_outline(root: Element<'_>, version: Version) -> Result<(), DescriptionE
     };
     root.only(&[ATTRIBUTES, own])?;
     let mut seen = HashSet::new();
+
     for child in root.children() {
         let name = child.name();
         let scheduled = version == Version::Three && name == "ScheduledExecution";
@@ -264,6 +270,7 @@ fn token(root: Element<'_>, version: Version) -> Result<String, DescriptionError
 fn check_names(listed: &Listed<'_>, version: Version) -> Result<(), DescriptionError> {
     let mut names = HashSet::with_capacity(listed.len());
     let mut references = HashMap::with_capacity(listed.len());
+
     for (element, variable, _) in listed {
         for name in std::iter::once(&variable.name).chain(&variable.aliases) {
             if !names.insert(name) {
@@ -291,6 +298,7 @@ fn check_names(listed: &Listed<'_>, version: Version) -> Result<(), DescriptionE
 fn check_units(listed: &Listed<'_>, units: &[UnitDefinition]) -> Result<(), DescriptionError> {
     let defined: HashSet<&str> = units.iter().map(|unit| unit.name.as_str()).collect();
     let mut reported = HashSet::new();
+
     for (element, variable, _) in listed {
         if let Some(unit) = &variable.unit
             && !defined.contains(unit.as_str())
@@ -313,10 +321,12 @@ fn connect(
 ) -> Result<(Vec<Variable>, Positions), DescriptionError> {
     let mut variables = Vec::with_capacity(listed.len());
     let mut rest = Vec::with_capacity(listed.len());
+
     for (element, variable, derivative) in listed {
         variables.push(variable);
         rest.push((element, derivative));
     }
+
     let positions = Positions::of(version, &variables);
     for (at, (element, derivative)) in rest.into_iter().enumerate() {
         let name = quoted(&variables[at].name);
@@ -364,6 +374,7 @@ fn experiment(element: Element<'_>) -> Result<DefaultExperiment, DescriptionErro
         }
         Ok::<_, DescriptionError>(value.filter(|value| *value > 0.0))
     };
+
     Ok(DefaultExperiment {
         start_time: finite("startTime")?,
         stop_time: finite("stopTime")?,

@@ -12,12 +12,14 @@ pub(super) fn read(
 ) -> Result<Vec<Value>, DescriptionError> {
     let written = element.children().filter(|child| child.name() == "Start");
     let mut values = Vec::new();
+
     for child in written {
         let Some(text) = child.expected("value")? else {
             continue;
         };
         values.extend(value(child, "value", text, value_type)?);
     }
+
     let Some(text) = element.text("start")? else {
         return Ok(values);
     };
@@ -31,6 +33,7 @@ pub(super) fn read(
     if value_type == ValueType::String {
         return Ok(vec![Value::String(text.to_owned())]);
     }
+
     for word in text.split_ascii_whitespace() {
         // A gap would shift all that follow.
         let Some(value) = value(element, "start", word, value_type)? else {
@@ -38,6 +41,7 @@ pub(super) fn read(
         };
         values.push(value);
     }
+
     if values.is_empty() {
         element.departure("`start` is empty; it is left out".into())?;
     }
@@ -102,11 +106,13 @@ pub(super) fn check(
         || variable.causality == Causality::Input
         || (version == Version::Two && variable.causality == Causality::Parameter);
     let given = !variable.start.is_empty();
+
     if wanted && !given && variable.value_type != ValueType::Clock {
         element.departure(format!(
             "{name} has no start value, which the standard asks for; the FMU's own is used"
         ))?;
     }
+
     if given && variable.causality == Causality::Independent {
         element.departure(format!(
             "{name} has a start value, which the standard does not allow for the independent \
@@ -117,10 +123,12 @@ pub(super) fn check(
             "{name} has a start value although it is calculated, which the standard does not allow"
         ))?;
     }
+
     let Some(elements) = elements(&variable.dimensions) else {
         return Ok(());
     };
     let count = variable.start.len();
+
     if count > 1 && count != elements {
         element.departure(format!(
             "{name} has `{elements}` elements but `{count}` start values"

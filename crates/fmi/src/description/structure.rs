@@ -156,6 +156,7 @@ impl<'a> StructureReader<'a> {
     ) -> Result<Vec<Unknown>, DescriptionError> {
         let mut unknowns = Vec::with_capacity(list.len());
         let mut seen = HashSet::new();
+
         for &element in list {
             element.only(&[&[
                 "index",
@@ -193,6 +194,7 @@ impl<'a> StructureReader<'a> {
             return Ok(None);
         };
         let found = self.positions.find(said);
+
         if found.is_none() {
             element.departure(format!(
                 "`{attribute}` is `{said}`, which no variable has; the entry is ignored"
@@ -214,12 +216,14 @@ impl<'a> StructureReader<'a> {
             }
             return Ok(None);
         };
+
         if kinds.is_some_and(|count| count != said.len()) {
             element.departure(
                 "`dependenciesKind` and `dependencies` differ in length; the former is ignored"
                     .into(),
             )?;
         }
+
         let mut dependencies = Vec::with_capacity(said.len());
         for said in said {
             let Some(found) = self.positions.find(said) else {
@@ -263,6 +267,7 @@ impl<'a> StructureReader<'a> {
             .map(|unknown| unknown.variable)
             .collect();
         let missing = self.root.child("ModelStructure");
+
         for (at, variable) in self.variables.iter().enumerate() {
             // Clocks are not computed but tick.
             let output =

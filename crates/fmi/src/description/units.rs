@@ -15,6 +15,7 @@ const EXPONENTS: [&str; 8] = ["kg", "m", "s", "A", "K", "mol", "cd", "rad"];
 pub(super) fn units(list: Element<'_>) -> Result<Vec<UnitDefinition>, DescriptionError> {
     let mut units: Vec<UnitDefinition> = Vec::new();
     let mut seen = HashMap::new();
+
     for element in list.children() {
         if element.name() != "Unit" {
             element.misplaced("UnitDefinitions")?;
@@ -43,6 +44,7 @@ fn unit(element: Element<'_>) -> Result<UnitDefinition, DescriptionError> {
     let exponents = exponents(base)?;
     let factor = base.float("factor")?.unwrap_or(1.0);
     let offset = base.float("offset")?.unwrap_or(0.0);
+
     if factor == 0.0 || !factor.is_finite() || !offset.is_finite() {
         let message = format!(
             "the unit {} cannot be converted by a factor of `{factor}` and an offset of `{offset}`",
@@ -137,13 +139,16 @@ pub(super) fn types(
 fn read_type(element: Element<'_>, version: Version) -> Result<Type, DescriptionError> {
     let name = element.name();
     let value_type = value_type(name.strip_suffix("Type").unwrap_or(name), version);
+
     if value_type.is_none() {
         element.misplaced("TypeDefinitions")?;
     }
+
     let numbers = matches!(value_type, Some(value) if value.is_number());
     if numbers {
         element.only(&[LIMITS, &["name", "description"]])?;
     }
+
     let is_float = value_type.is_some_and(ValueType::is_float);
     Ok(Type {
         value_type,

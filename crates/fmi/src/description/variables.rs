@@ -106,6 +106,7 @@ impl VariableReader<'_, '_> {
         } else {
             None
         };
+
         Ok((variable, derivative))
     }
 
@@ -119,6 +120,7 @@ impl VariableReader<'_, '_> {
         let declared = self.declared(value_type)?;
         let own = self.limits(value_type)?;
         let dimensions = self.dimensions()?;
+
         Ok(Variable {
             causality: self.causality(&name)?,
             variability: Variability::Continuous,
@@ -166,6 +168,7 @@ impl VariableReader<'_, '_> {
         if !value_type.is_number() {
             return Ok(None);
         }
+
         let own = self.typed.owned("unit")?;
         Ok(own.or_else(|| declared.unit.clone()))
     }
@@ -224,6 +227,7 @@ impl VariableReader<'_, '_> {
             ("dependent", C::Dependent),
         ];
         let causality = self.word("causality", wanted, &known)?.unwrap_or(C::Local);
+
         if self.version == Version::Two
             && matches!(causality, C::StructuralParameter | C::Dependent)
         {
@@ -264,6 +268,7 @@ impl VariableReader<'_, '_> {
              `{causality:?}` of type `{:?}`; it is taken as `{taken:?}`",
             variable.value_type
         ))?;
+
         Ok(repaired)
     }
 
@@ -277,6 +282,7 @@ impl VariableReader<'_, '_> {
         let Some(given) = self.word("initial", "`exact`, `approx` or `calculated`", &known)? else {
             return Ok(silent);
         };
+
         if defaults::allows(
             self.version,
             variable.causality,
@@ -285,6 +291,7 @@ impl VariableReader<'_, '_> {
         ) {
             return Ok(Some(given));
         }
+
         // A calculated quantity with an exact start is odd but clear; where one must be set, or
         // cannot be, we know better.
         let calculated = silent == Some(Initial::Calculated);
@@ -299,6 +306,7 @@ impl VariableReader<'_, '_> {
             "the standard does not allow `initial` to be `{given:?}` for {name}, a \
              `{causality:?}`; it is {taken}"
         ))?;
+
         Ok(if calculated { Some(given) } else { silent })
     }
 
@@ -360,6 +368,7 @@ impl VariableReader<'_, '_> {
         if self.version == Version::Two {
             return Ok(Vec::new());
         }
+
         let aliases = self
             .element
             .children()

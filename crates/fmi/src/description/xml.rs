@@ -36,6 +36,7 @@ impl<'a> Document<'a> {
         let lines = Lines::of(text);
         let tree = roxmltree::Document::parse_with_options(text, options)
             .map_err(|error| syntax(text, &lines, &error))?;
+
         Ok(Self {
             tree,
             lines,
@@ -73,6 +74,7 @@ fn syntax(text: &str, lines: &Lines, error: &roxmltree::Error) -> DescriptionErr
         ),
         other => (other.pos().row, other.to_string()),
     };
+
     DescriptionError::NotXml { line, message }
 }
 
@@ -135,6 +137,7 @@ impl<'a> Element<'a> {
         if let Some(attribute) = own.clone().find(|attribute| attribute.name() == name) {
             return Ok(Some(attribute.value()));
         }
+
         let Some(similar) = own.find(|attribute| attribute.name().eq_ignore_ascii_case(name))
         else {
             return Ok(None);
@@ -234,6 +237,7 @@ impl<'a> Element<'a> {
             return Ok(None);
         };
         let mut references = Vec::new();
+
         for word in text.split_ascii_whitespace() {
             let Ok(reference) = word.parse() else {
                 let wanted = "numbers separated by spaces were expected; the attribute is left out";

@@ -27,6 +27,7 @@ impl Instance2 {
             .demand_plain(function, Purpose::Step, |f, component| unsafe {
                 f(component, &raw mut info)
             })?;
+
         Ok(info.round())
     }
 }
@@ -55,6 +56,7 @@ impl Events for Instance2 {
             .demand(function, Purpose::Step, arguments, |f, component| unsafe {
                 f(component, 1, &raw mut event, &raw mut terminate)
             })?;
+
         Ok(Completed {
             event: event != 0,
             terminate: terminate != 0,

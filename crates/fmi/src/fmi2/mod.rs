@@ -108,6 +108,7 @@ impl Instance2 {
             "fmi2Instantiate({name:?}, {kind}, {token:?}, {resources:?})"
         ));
         let component = made_component(instantiate.name, made, &journal)?;
+
         Ok(Self::of(OwnedComponent::new(
             component,
             callbacks,
@@ -128,6 +129,7 @@ impl Instance2 {
         let given = c_int::from(tolerance.is_some());
         let tolerance = tolerance.unwrap_or(0.0);
         let arguments = || format!("{given}, {tolerance:?}, {start:?}, 1, {stop:?}");
+
         // SAFETY: plain numbers.
         self.calls
             .demand(function, Purpose::Setup, arguments, |f, component| unsafe {
@@ -179,6 +181,7 @@ impl Derivatives for Instance2 {
             sensitivity.fill(0.0);
             return Ok(());
         }
+
         let function = self.version.functions.directional_derivative;
         let arguments = || format!("{unknowns:?}, {knowns:?}, {seed:?}");
         // SAFETY: the pointers belong to slices of these lengths.
@@ -231,6 +234,7 @@ impl InputDerivatives for Instance2 {
         let function = self.version.functions.set_input_derivatives;
         let count = references.len();
         let arguments = || format!("{references:?}, {orders:?}, {values:?}");
+
         // SAFETY: the pointers belong to slices of this length.
         self.calls.demand(
             function,

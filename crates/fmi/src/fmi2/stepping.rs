@@ -63,6 +63,7 @@ impl Instance2 {
             arguments,
             |f, component| unsafe { f(component, time, size, final_step) },
         )?;
+
         if ended == Status::Pending {
             self.wait()
         } else {
@@ -128,6 +129,7 @@ impl Instance2 {
             }
             None => self.last_successful_time().unwrap_or(request.step.start),
         };
+
         Ok(StepEnd {
             discarded: true,
             last,
@@ -155,6 +157,7 @@ impl Stepping for Instance2 {
             Status::Fine => self.get_floats(request.output_references, outputs)?,
             Status::Pending => {}
         }
+
         Ok(StepEnd {
             discarded: false,
             last: request.step.end,
@@ -196,6 +199,7 @@ impl FastPath for Instance2 {
         // SAFETY: the pointers of the request belong to slices of its lengths; the guard was
         // installed by `instantiate`.
         prepared.ended = unsafe { dovetail_step2(prepared.request(step), set, go, get) };
+
         Ended::is_fine(prepared.ended)
     }
 
@@ -207,6 +211,7 @@ impl FastPath for Instance2 {
         if !matches!(ended, Ended::Step(PENDING)) {
             return self.calls.judge_prepared(ended, &functions);
         }
+
         let done = self.wait()?;
         if done == Status::Fine {
             let (references, values) = prepared.reading();

@@ -75,6 +75,7 @@ impl Instance2 {
         // A missing function is reported before a value that does not fit.
         function.find()?;
         let integers = self.scratch.int32(references.len());
+
         for (place, &value) in integers.iter_mut().zip(values) {
             *place = integer(value)?;
         }
@@ -107,6 +108,7 @@ impl Values for Instance2 {
         if references.is_empty() {
             return Ok(());
         }
+
         let function = self.version.functions.get_real;
         get(&mut self.calls, function, references, values)
     }
@@ -115,6 +117,7 @@ impl Values for Instance2 {
         if references.is_empty() {
             return Ok(());
         }
+
         let function = self.version.functions.set_real;
         set(&mut self.calls, function, references, values, values)
     }

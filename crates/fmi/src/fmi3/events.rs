@@ -48,6 +48,7 @@ impl Instance3 {
                     &raw mut flags.next_event,
                 )
             })?;
+
         Ok(flags.round())
     }
 }
@@ -80,6 +81,7 @@ impl Events for Instance3 {
             .demand(function, Purpose::Step, arguments, |f, component| unsafe {
                 f(component, true, &raw mut event, &raw mut terminate)
             })?;
+
         Ok(Completed {
             event: event != 0,
             terminate: terminate != 0,

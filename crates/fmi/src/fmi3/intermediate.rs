@@ -73,6 +73,7 @@ impl CallbackData {
         let (references, count) = self.references.get();
         // SAFETY: references of variables with as many elements together as there are values.
         let status = unsafe { set(component, references, count, values.as_ptr(), values.len()) };
+
         self.status.set(self.status.get().max(status));
     }
 }
@@ -112,6 +113,7 @@ impl IntermediateInputs for Instance3 {
         data.references.set((references.as_ptr(), references.len()));
         data.signals.set((first, signals.len()));
         data.start.set(start);
+
         data.status.set(0);
     }
 }

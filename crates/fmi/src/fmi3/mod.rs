@@ -97,6 +97,7 @@ impl Arguments {
                 callback,
             )
         });
+
         Ok((function.name, component))
     }
 
@@ -154,6 +155,7 @@ impl Instance3 {
             functions,
             co_simulation: from.co_simulation,
         };
+
         Ok(Self::of(OwnedComponent::new(
             component,
             callback_data,
@@ -190,6 +192,7 @@ impl Lifecycle for Instance3 {
         let given = tolerance.is_some();
         let tolerance = tolerance.unwrap_or(0.0);
         let arguments = || format!("{given}, {tolerance:?}, {start:?}, true, {stop:?}");
+
         // SAFETY: plain numbers.
         self.calls
             .demand(function, Purpose::Setup, arguments, |f, component| unsafe {
@@ -230,6 +233,7 @@ impl Derivatives for Instance3 {
             sensitivity.fill(0.0);
             return Ok(());
         }
+
         let function = self.version.functions.directional_derivative;
         let arguments = || format!("{unknowns:?}, {knowns:?}, {seed:?}");
         // SAFETY: the pointers belong to slices of these lengths.

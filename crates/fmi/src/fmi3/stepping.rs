@@ -47,6 +47,7 @@ impl StepFlags {
         let terminate = self.terminate != 0;
         // An FMU that does not stop early need not report where it stopped.
         let reports_last = self.early != 0 || terminate || discarded;
+
         StepEnd {
             discarded,
             last: if reports_last { self.last } else { end },
@@ -67,6 +68,7 @@ impl Instance3 {
         let size = request.step.size();
         let final_step = request.final_step;
         let arguments = || format!("{time:?}, {size:?}, {final_step}");
+
         // SAFETY: the flags are ours.
         self.calls.call(
             function,
@@ -117,9 +119,11 @@ impl Stepping for Instance3 {
         let mut flags = StepFlags::of_step_to(request.step.end);
         self.set_floats(request.input_references, request.input_values)?;
         let ended = self.do_step(request, &mut flags)?;
+
         if ended == Status::Fine {
             self.get_floats(request.output_references, outputs)?;
         }
+
         self.check_intermediate_inputs()?;
         Ok(flags.end(request.step.end, ended == Status::Discard))
     }
@@ -153,6 +157,7 @@ impl FastPath for Instance3 {
         // SAFETY: the pointers of the request belong to slices of its lengths; the guard was
         // installed by `instantiate`.
         prepared.ended = unsafe { dovetail_step3(prepared.request(step), set, go, get) };
+
         Ended::is_fine(prepared.ended)
     }
 

@@ -85,6 +85,7 @@ impl Instance3 {
         // A missing function is reported before a value that does not fit.
         function.find()?;
         let scalars = as_scalars::<T>(self.scratch.words(values.len()));
+
         for (scalar, &value) in scalars.iter_mut().zip(values) {
             *scalar = T::of_number(value, kind)?;
         }
@@ -94,6 +95,7 @@ impl Instance3 {
     fn get_booleans(&mut self, references: &[u32], values: &mut [f64]) -> Result<(), CallError> {
         let function = self.version.functions.get_boolean;
         self.get_scalars(function, references, values)?;
+
         for value in values {
             *value = f64::from(u8::from(*value != 0.0));
         }
@@ -125,6 +127,7 @@ impl Instance3 {
         let size = bytes.len();
         let place = bytes.as_ptr();
         let arguments = || format!("[{reference}]");
+
         // SAFETY: one reference, one size, one pointer to so many bytes.
         self.calls.demand(
             function,
@@ -149,6 +152,7 @@ impl Values for Instance3 {
         if references.is_empty() {
             return Ok(());
         }
+
         let function = self.version.functions.get_float64;
         get(&mut self.calls, function, references, values)
     }
@@ -157,6 +161,7 @@ impl Values for Instance3 {
         if references.is_empty() {
             return Ok(());
         }
+
         let function = self.version.functions.set_float64;
         set(&mut self.calls, function, references, values, &values)
     }
@@ -222,6 +227,7 @@ impl Values for Instance3 {
         if let (ValueType::Binary, [Value::Binary(bytes)]) = (kind, values) {
             return self.set_bytes(reference, bytes);
         }
+
         let numbers: Vec<f64> = values.iter().map(as_number).collect();
         self.set_values(kind, &[reference], &numbers)
     }

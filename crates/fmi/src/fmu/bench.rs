@@ -59,6 +59,7 @@ impl TestBench {
         let seen = self.attempt(settings, step, experiment);
         let done = seen.as_ref().is_ok_and(|seen| !seen.refused_early);
         let kept = done && self.instances.is_fit();
+
         if !kept {
             self.instances.free();
         }
@@ -77,6 +78,7 @@ impl TestBench {
             log: self.log.clone(),
             ..RunConditions::of_the_probe(step, settings)
         };
+
         prepared.experiment(experiment, &conditions, &self.instances)
     }
 
@@ -103,6 +105,7 @@ impl TestBench {
             };
             self.carry_out(settings, step, &steps, choice).seen?;
         }
+
         let start = Experiment::Start {
             early: baseline.early,
             offset: 0.0,

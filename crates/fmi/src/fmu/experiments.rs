@@ -142,6 +142,7 @@ impl Attempt<'_> {
         seen.readings.push(system.reading());
         system.advance(system.steps.step(0))?;
         seen.readings.push(system.reading());
+
         Ok(seen)
     }
 
@@ -153,14 +154,17 @@ impl Attempt<'_> {
             InputCourse::Held | InputCourse::Moved(_) => InputMode::Held,
         };
         let mut system = self.begun(&able, 0)?;
+
         match course {
             InputCourse::Held => {}
             InputCourse::Moved(offset) => system.inputs = system.moved(offset),
             InputCourse::Derivatives(order) => system.bend(order, sizes[0]),
             InputCourse::Intermediate => system.bend(1, sizes[0]),
         }
+
         let mut seen = system.nothing_seen();
         let mut start = self.prepared.start_time();
+
         for size in sizes {
             let step = MacroStep::new(start, start + size);
             system.advance(step)?;
@@ -185,6 +189,7 @@ impl Attempt<'_> {
         let start = system.inputs.clone();
         let mut seen = system.nothing_seen();
         let mut from = self.prepared.start_time();
+
         for (number, size) in sizes.iter().enumerate() {
             // A little further every time.
             system.inputs.clone_from(&start);
@@ -221,6 +226,7 @@ impl Attempt<'_> {
         system.linearize()?;
         system.ask(step.end)?;
         seen.readings.push(system.reading());
+
         Ok(seen)
     }
 
@@ -240,10 +246,12 @@ impl Attempt<'_> {
         if let Err(crash @ ExperimentFailure::Crashed(_)) = system.trial(step, &other) {
             return Err(crash);
         }
+
         seen.readings.push(system.trial(step, &inputs)?);
         system.advance(step)?;
         seen.readings.push(system.trial(next, &inputs)?);
         seen.readings.push(system.trial(next, &inputs)?);
+
         Ok(seen)
     }
 
@@ -261,13 +269,16 @@ impl Attempt<'_> {
         let mut system = self.begun(&able, 1)?;
         let mut seen = system.nothing_seen();
         system.see_slopes(&mut seen);
+
         if offset != 0.0 {
             system.inputs = system.moved(offset);
         }
+
         for number in 0..3 {
             system.advance(system.steps.step(number))?;
             system.see_slopes(&mut seen);
         }
+
         // A step that hardly moves anything: slopes stay, and differences of what was read last do
         // not.
         if self.prepared.abilities.step == StepRule::Free {
@@ -312,6 +323,7 @@ impl TestSystem {
         let (system, _) = prepared.system_with("probe", abilities, conditions, instances)?;
         let interface = system.interface();
         let start = |input: &Input| Signal::constant(input.start);
+
         Ok(Self {
             inputs: interface.inputs.iter().map(start).collect(),
             response: Response::new(interface, derivatives),
@@ -382,6 +394,7 @@ impl TestSystem {
         let smooth = all.filter(|(output, _)| is_smooth(output));
         let slopes = smooth.map(|(_, knot)| knot.slope).collect();
         seen.readings.push(self.reading());
+
         seen.slopes.push(slopes);
     }
 }

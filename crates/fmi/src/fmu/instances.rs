@@ -63,6 +63,7 @@ impl<V: FmiVersion> Slot<V> {
             drop(kept);
             instantiate()?
         };
+
         if choice != InstanceChoice::Fresh {
             let component = KeptComponent::of(&instance);
             self.0.replace(Some(KeptInstance {

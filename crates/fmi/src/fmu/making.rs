@@ -37,6 +37,7 @@ impl PreparedFmu {
         let mut abilities = self.abilities.clone();
         abilities.step = self.step_rule(conditions.step);
         let fresh = InstanceSource::fresh();
+
         match self.system_with(name, &abilities, conditions, &fresh) {
             // An FMU that nobody has tried: once more, in a fresh instance and without asking.
             Err(FmuError::EarlyInputs(_)) if !self.only_once() => {
@@ -51,6 +52,7 @@ impl PreparedFmu {
     pub fn capabilities(&self, step: f64) -> Capabilities {
         let abilities = &self.abilities;
         let exchange = self.used == InterfaceUse::ModelExchange;
+
         Capabilities {
             trial: abilities.rollback || exchange,
             linearize: abilities.linearizes || exchange,
@@ -123,6 +125,7 @@ impl PreparedFmu {
         let journal = Journal::new(name, conditions.log.clone());
         let starts = conditions.inputs.clone().unwrap_or_else(|| self.starts());
         let early = abilities.early_inputs.then_some(&starts[..]);
+
         match self.fmu.description.version {
             Version::Two => {
                 let instance = self.instance2(journal, early, instances)?;
@@ -160,6 +163,7 @@ impl PreparedFmu {
                 Box::new(ModelExchange::new(name, instance, layout, abilities, terms))
             }
         };
+
         (system, monitor)
     }
 
@@ -179,10 +183,12 @@ impl PreparedFmu {
         if description.version == Version::Two {
             return description.structure.indicator_count;
         }
+
         let structural = layout::structural_values(description, &self.values);
         let indicators = description.structure.event_indicators.iter();
         let size =
             |&index: &usize| layout::size(description, &structural, &description.variables[index]);
+
         indicators.map(size).sum()
     }
 }
@@ -202,6 +208,7 @@ impl PreparedFmu {
         let mut instance = instances.instance2(self.arguments(), instantiate)?;
         self.set_values(&mut instance)?;
         self.set_inputs(&mut instance, early)?;
+
         Ok(instance)
     }
 
@@ -219,6 +226,7 @@ impl PreparedFmu {
         let mut instance = instances.instance3(self.arguments(), instantiate)?;
         self.set_values(&mut instance)?;
         self.set_inputs(&mut instance, early)?;
+
         Ok(instance)
     }
 
@@ -255,6 +263,7 @@ impl PreparedFmu {
     fn co_simulation_options(&self) -> CoSimulationOptions<'_> {
         let able = self.abilities_of_instances();
         let follows = self.declared.inputs == InputMode::Intermediate;
+
         CoSimulationOptions {
             event_mode: self.kind().event_mode && able.event_mode,
             early_return: able.returns_early,
@@ -299,6 +308,7 @@ impl PreparedFmu {
         let is_input = |index: &usize| self.layout.elements_of_inputs.contains_key(index);
         let (structural, mut plain): (Vec<_>, Vec<_>) = self.values.iter().partition(is_structural);
         plain.retain(|(index, _)| !is_input(index));
+
         (structural, plain)
     }
 
@@ -330,6 +340,7 @@ impl PreparedFmu {
         };
         let layout = &self.layout;
         instance.set_floats(&layout.smooth_inputs, &at(&layout.smooth_input_positions))?;
+
         for group in &layout.other_inputs {
             instance.set_values(group.kind, &group.references, &at(&group.positions))?;
         }
@@ -347,6 +358,7 @@ fn file_uri(path: &Path) -> String {
     use std::fmt::Write;
     use std::os::unix::ffi::OsStrExt;
     let mut uri = String::from("file://");
+
     for &byte in path.as_os_str().as_bytes() {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
             uri.push(byte as char);

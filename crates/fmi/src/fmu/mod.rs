@@ -139,6 +139,7 @@ impl Fmu {
         let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         warnings.extend(archive.warnings().iter().cloned());
         let libraries = Mutex::default();
+
         Ok(Arc::new(Self {
             path: path.to_owned(),
             archive,
@@ -203,6 +204,7 @@ impl Fmu {
         if let Some(library) = libraries.get(identifier) {
             return Ok(library.clone());
         }
+
         let library = Arc::new(Library::load(
             self.archive.folder(),
             self.description.version,
@@ -282,6 +284,7 @@ impl PreparedFmu {
             Version::Three => "fmi3DoStep",
         };
         let is_there = library.symbol::<*const ()>(step).is_some();
+
         if is_there || self.used == InterfaceUse::ModelExchange {
             Ok(())
         } else {

@@ -30,6 +30,7 @@ impl Fmu {
         let mut prepared = self.lay_out(settings, step)?;
         let remarks = self.remarks(prepared.kind())?;
         prepared.warnings.splice(0..0, remarks);
+
         match probing {
             Probing::Declared => {}
             Probing::There(experiments) => prepared.probe(experiments, step)?,
@@ -49,6 +50,7 @@ impl Fmu {
             let tool = tool.unwrap_or("the tool that made it");
             format!("it says that it needs {tool} on this machine")
         });
+
         Ok(odd.into_iter().chain(tool).collect())
     }
 
@@ -61,6 +63,7 @@ impl Fmu {
             prepared: untried,
             step,
         };
+
         prepared.probe(&mut experiments, step)
     }
 
@@ -101,6 +104,7 @@ impl Fmu {
             }
             InterfaceUse::ModelExchange => FmuCapabilities::of_model_exchange(kind, &layout),
         };
+
         Ok(PreparedFmu {
             fmu: self.clone(),
             settings,
@@ -127,12 +131,15 @@ impl Fmu {
         if settings.without_event_mode {
             abilities = abilities.without_event_mode(kind);
         }
+
         if let Some(size) = settings.imposed_step {
             abilities.step = StepRule::Imposed(size);
         }
+
         if abilities.step == StepRule::Free {
             abilities.sub_steps = settings.sub_steps.max(1);
         }
+
         if abilities.sub_steps > 1 {
             abilities.inputs = InputMode::Held; // the parts follow the inputs, not the FMU
         }

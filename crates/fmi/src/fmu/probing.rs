@@ -39,14 +39,18 @@ impl PreparedFmu {
         };
         let tried = probe::probe(experiments, &self.abilities, &subject);
         let verdict = tried.map_err(FmuError::NotTried)?;
+
         if self.abilities.event_mode && !verdict.abilities.event_mode {
             self.settings.without_event_mode = true;
         }
+
         self.abilities = verdict.abilities;
         self.findings = verdict.findings;
+
         if self.settings.without_event_mode {
             self.abilities = self.abilities.clone().without_event_mode(self.kind());
         }
+
         self.warnings.extend(verdict.warnings);
         self.warn_of_failures();
         self.believe_feedthrough(&verdict.reactions);
@@ -85,6 +89,7 @@ impl PreparedFmu {
                 self.reactions_of(instance, asked)?
             }
         };
+
         Ok(Observation {
             reactions: Some(seen),
             ..Observation::default()
@@ -102,6 +107,7 @@ impl PreparedFmu {
             InterfaceUse::ModelExchange => self.model_exchange_reactions(&mut instance, asked)?,
         };
         let _ = instance.terminate();
+
         Ok(seen)
     }
 
@@ -115,6 +121,7 @@ impl PreparedFmu {
         // Whether it can be left from here is not the question: the initial equations were solved
         // for other inputs on the way.
         let _ = instance.exit_initialization();
+
         Ok(seen)
     }
 
@@ -131,6 +138,7 @@ impl PreparedFmu {
         instance.leave_event_mode()?;
         let mut seen = self.reactions_in(instance, Mode::ContinuousTime, asked.directional)?;
         seen.feedthrough.extend(inside.feedthrough);
+
         Ok(seen)
     }
 
@@ -148,9 +156,11 @@ impl PreparedFmu {
     fn believe_feedthrough(&mut self, found: &Reactions) {
         let late = self.abilities.late_outputs;
         let layout = Arc::make_mut(&mut self.layout);
+
         if !layout.dependencies_declared && found.complete && !late {
             layout.keep_dependencies(&found.unclear);
         }
+
         let mut unexpected = Vec::new();
         for &(output, input) in &found.feedthrough {
             let is_new = layout.add_dependency(output, input);
@@ -160,6 +170,7 @@ impl PreparedFmu {
                 unexpected.push(format!("`{output}` on `{input}`"));
             }
         }
+
         if !unexpected.is_empty() {
             let what = unexpected.join(", ");
             self.warnings.push(format!(

@@ -39,6 +39,7 @@ impl<I: Instance> ModelExchange<I> {
             ..
         } = &mut self.buffers;
         let outputs = &mut outputs[into];
+
         for (position, value) in self.layout.outputs_of(read) {
             outputs[position] = value;
         }
@@ -77,6 +78,7 @@ impl<I: Instance> ModelExchange<I> {
         } else {
             self.next_event
         };
+
         done
     }
 
@@ -94,6 +96,7 @@ impl<I: Instance> ModelExchange<I> {
         if response.derivatives() == 0 || !self.has_slopes() {
             return Ok(());
         }
+
         let mut rates = std::mem::take(&mut self.buffers.rates[0]);
         let moment = Moment {
             time,
@@ -102,9 +105,11 @@ impl<I: Instance> ModelExchange<I> {
             inputs,
         };
         let taken = self.take_slopes(&moment, &mut rates, response);
+
         for (motion, &rate) in response.motion.iter_mut().zip(&rates) {
             *motion = [rate, f64::NAN];
         }
+
         self.buffers.rates[0] = rates;
         taken
     }
@@ -113,6 +118,7 @@ impl<I: Instance> ModelExchange<I> {
     fn answer_values(&self, response: &mut Response) {
         let outputs = self.interface.outputs.iter();
         let values = self.buffers.outputs[0].iter();
+
         for (knot, (output, &value)) in response.outputs.iter_mut().zip(outputs.zip(values)) {
             *knot = if output.kind == SignalKind::Continuous {
                 Knot::value_only(value)
@@ -137,15 +143,19 @@ impl<I: Instance> ModelExchange<I> {
         if !moment.state.is_empty() {
             self.instance.get_derivatives(rates)?;
         }
+
         let exact = self.abilities.directional;
         if exact {
             self.take_exact_slopes(moment, rates, response)?;
         }
+
         let gap = self.gap(moment.time, moment.state, rates);
         let stencil = self.stencil(moment.time, gap);
+
         for (place, into) in stencil.places.into_iter().zip(1..) {
             self.look_along(moment, rates, place, gap, into)?;
         }
+
         for &position in &self.layout.smooth_output_positions {
             let outputs = self.buffers.outputs.each_ref();
             let rate = stencil.slope(outputs.map(|values| values[position])) / gap;
@@ -172,9 +182,11 @@ impl<I: Instance> ModelExchange<I> {
         let slopes = &mut self.buffers.column[..layout.asked_output_positions.len()];
         self.instance
             .directional(&layout.asked_outputs, &self.abilities.knowns, seed, slopes)?;
+
         for (&slope, &position) in slopes.iter().zip(&layout.asked_output_positions) {
             response.outputs[position].slope = slope;
         }
+
         for &(position, state) in &layout.identities {
             response.outputs[position].slope = rates[state];
         }
@@ -197,13 +209,16 @@ impl<I: Instance> ModelExchange<I> {
             place
         };
         let mut moved = std::mem::take(&mut self.buffers.moved);
+
         for (value, (&state, &rate)) in moved.iter_mut().zip(moment.state.iter().zip(rates)) {
             *value = state + along * gap * rate;
         }
+
         let time = moment.time + place * gap;
         let elapsed = moment.elapsed + along * gap;
         let looked = self.outputs_at(time, elapsed, &moved, moment.inputs, into);
         self.buffers.moved = moved;
+
         looked
     }
 
@@ -244,10 +259,12 @@ impl<I: Instance> ModelExchange<I> {
         if self.phase == ExchangePhase::Initializing {
             return self.ask_before_the_run(time, inputs, response);
         }
+
         if self.ends {
             self.end.values.copy_from_slice(&self.now.values);
             return self.answer(self.now.time, 0.0, inputs, response);
         }
+
         self.now.time = time;
         self.enter_step(time, inputs)?;
         self.end.values.copy_from_slice(&self.now.values);
@@ -268,12 +285,15 @@ impl<I: Instance> ModelExchange<I> {
             .set_floats(&self.layout.smooth_inputs, &self.flow.inputs)?;
         self.set_discrete(inputs, 0.0)?;
         self.read()?;
+
         for (position, value) in self.layout.outputs_of(&self.buffers.read) {
             response.outputs[position] = Knot::value_only(value);
         }
+
         for (position, value) in self.layout.states_of(&self.buffers.read) {
             response.states[position] = value;
         }
+
         let others = &mut self.buffers.others;
         read_other_outputs(
             &mut self.instance,

@@ -24,6 +24,7 @@ impl<I: Instance> ModelExchange<I> {
             .note_signs(elapsed, &state);
         self.end.values = state;
         self.buffers.held = held;
+
         noted
     }
 
@@ -45,12 +46,14 @@ impl<I: Instance> ModelExchange<I> {
         let discrete = self.instance.update_discrete_states()?;
         self.ends |= discrete.terminate;
         self.instance.leave_event_mode()?;
+
         if (first || discrete.states_changed) && !self.end.values.is_empty() {
             self.instance.get_states(&mut self.end.values)?;
             if first {
                 self.now.values.copy_from_slice(&self.end.values);
             }
         }
+
         self.next_event = discrete.next_event;
         self.event_pending = false;
         Ok(())
@@ -67,10 +70,12 @@ impl<I: Instance> ModelExchange<I> {
         let placed = self.flow(start, inputs, false).place(elapsed, &state);
         self.end.values = state;
         placed?;
+
         if self.completes && elapsed > 0.0 {
             // an event is what comes next in any case
             self.ends |= self.instance.completed_step()?.terminate;
         }
+
         self.instance.enter_event_mode()?;
         self.set_discrete(inputs, elapsed)?;
         self.settle(false)?;

@@ -59,10 +59,12 @@ impl<I: Instance> ModelExchange<I> {
         for (place, into) in stencil.places.into_iter().zip(1..) {
             self.look(point, moved, place * gap, into)?;
         }
+
         for (k, entry) in f.iter_mut().enumerate() {
             let rates = self.buffers.rates.each_ref();
             *entry = stencil.slope(rates.map(|rates| rates[k])) / gap;
         }
+
         for &at in &self.layout.smooth_output_positions {
             let outputs = self.buffers.outputs.each_ref();
             g[at] = stencil.slope(outputs.map(|outputs| outputs[at])) / gap;
@@ -82,18 +84,22 @@ impl<I: Instance> ModelExchange<I> {
         let mut inputs = std::mem::take(&mut self.buffers.held);
         state.copy_from_slice(point.state);
         let mut time = point.time;
+
         match moved {
             Moved::MotionState(k) => state[k] += distance,
             Moved::Input(k) => inputs[k] = Signal::constant(self.now.inputs.values[k] + distance),
             Moved::Time => time += distance,
         }
+
         let looked = self.outputs_at(time, 0.0, &state, &inputs, into);
         if let Moved::Input(k) = moved {
             inputs[k] = Signal::constant(self.now.inputs.values[k]);
         }
+
         self.buffers.moved = state;
         self.buffers.held = inputs;
         looked?;
+
         self.read_rates(into)
     }
 
@@ -119,9 +125,11 @@ impl<I: Instance> ModelExchange<I> {
     fn look_elsewhere(&mut self, time: f64, into: &mut Evaluation) -> Result<(), CallError> {
         self.hold_inputs();
         let mut held = std::mem::take(&mut self.buffers.held);
+
         for &k in &self.layout.smooth_input_positions {
             held[k] = Signal::constant(into.u[k]);
         }
+
         let looked = self.outputs_at(time, 0.0, into.x.as_slice(), &held, 0);
         self.buffers.held = held;
         looked?;
@@ -151,6 +159,7 @@ impl<I: Instance> ModelExchange<I> {
             state,
             gap: self.gap(self.now.time, state, into.f.as_slice()),
         };
+
         if self.abilities.directional {
             fill_directional_columns(
                 &mut self.instance,
@@ -163,9 +172,11 @@ impl<I: Instance> ModelExchange<I> {
         } else {
             self.difference_columns(&point, into)?;
         }
+
         into.g_time.fill(0.0);
         let f_time = into.f_time.as_mut_slice();
         let g_time = into.g_time.as_mut_slice();
+
         self.difference(&point, Moved::Time, f_time, g_time)
     }
 
@@ -203,6 +214,7 @@ impl<I: Instance> ModelExchange<I> {
                 c.as_mut_slice(),
             )?;
         }
+
         let layout = self.layout.clone();
         for &k in &layout.smooth_input_positions {
             let mut b = into.b.column_mut(k);

@@ -133,6 +133,7 @@ impl FlowScratch {
         let inputs = layout.inputs.len();
         let outputs = layout.outputs.len();
         let states = layout.states.len();
+
         Self {
             others: vec![0.0; inputs.max(outputs)],
             read: vec![0.0; layout.read_values],
@@ -220,6 +221,7 @@ impl<I: Instance> ModelExchange<I> {
         let states = layout.states.len();
         let inputs = interface.inputs.len();
         let smooth_inputs = layout.smooth_input_positions.len();
+
         Self {
             integrator: Integrator::new(states),
             flow: FlowBuffers::new(states, smooth_inputs, terms.indicators),
@@ -281,14 +283,17 @@ impl<I: Instance> ModelExchange<I> {
         if self.phase == ExchangePhase::Running {
             return Ok(());
         }
+
         if self.phase == ExchangePhase::Made {
             self.initialize(start)?;
         }
+
         self.instance.exit_initialization()?;
         self.phase = ExchangePhase::Running;
         self.settle(true)?;
         self.discrete.copy_from_slice(&self.now.inputs.values);
         self.hold_inputs();
+
         self.note_signs(start, 0.0, None)
     }
 
@@ -315,6 +320,7 @@ impl<I: Instance> ModelExchange<I> {
         let size = step.size();
         let mut elapsed = 0.0;
         let mut events = 0;
+
         loop {
             let leg = self.next_leg(step, elapsed);
             let (reached, event) = self.run(step.start, leg, inputs, for_good)?;
@@ -351,6 +357,7 @@ impl<I: Instance> ModelExchange<I> {
     fn next_leg(&self, step: MacroStep, from: f64) -> Leg {
         let size = step.size();
         let time_event = self.next_event - step.start;
+
         Leg {
             from,
             target: if time_event < size {
@@ -401,6 +408,7 @@ impl<I: Instance> ModelExchange<I> {
         self.end.values = state;
         self.end.hint = hint;
         self.sizes = sizes;
+
         done.map_err(|(elapsed, error)| (elapsed, self.in_words(error)))
     }
 
@@ -439,10 +447,12 @@ impl<I: Instance> ModelExchange<I> {
         // good.
         response.reused = self.tried.is(step, inputs) && !self.completes;
         self.tried.step = None;
+
         if response.reused {
             self.event_pending |= self.tried.event;
             return Ok(step.size());
         }
+
         let integrated = self.integrate(step, inputs, true);
         self.report_integration(step, integrated)
     }
@@ -451,6 +461,7 @@ impl<I: Instance> ModelExchange<I> {
     fn arrive(&mut self, reached: f64) {
         std::mem::swap(&mut self.now, &mut self.end);
         self.now.time = reached;
+
         for (size, state) in self.sizes.iter_mut().zip(&self.now.values) {
             *size = size.max(state.abs());
         }
@@ -491,6 +502,7 @@ impl<I: Instance> System for ModelExchange<I> {
             let done = self.ask(step.start, inputs, response);
             return self.report(step.start, done);
         }
+
         let begun = self.begin_running(step.start);
         self.report(step.start, begun)?;
         let timed = self.instance.begin_sample().then(Instant::now);
@@ -566,13 +578,16 @@ impl<I: Instance> Trial for ModelExchange<I> {
         };
         let answered = self.answer(time, elapsed, inputs, response);
         self.report(time, answered)?;
+
         if whole {
             self.tried.step = Some(step);
             self.tried.inputs.copy_from_slice(inputs);
         }
+
         if self.tried.event {
             response.next_event = time;
         }
+
         self.end_sample(timed);
         Ok(())
     }

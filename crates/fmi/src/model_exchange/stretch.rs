@@ -38,6 +38,7 @@ impl<I: Instance> Stretch<'_, '_, I> {
             .note_origin(from, state)
             .map_err(|error| (from, Trouble::Call(error)))?;
         let mut at = from;
+
         while at < target {
             let reached = self.step(at, target, state)?;
             if let Some(suspect) = self.flow.suspect.take() {
@@ -94,6 +95,7 @@ impl<I: Instance> Stretch<'_, '_, I> {
         if self.flow.buffers.indicators.is_empty() && !self.flow.completes {
             return Ok(target);
         }
+
         for stride in 1..=LOOKS_WITHOUT_STATES {
             let share = stride as f64 / LOOKS_WITHOUT_STATES as f64;
             let at = if stride == LOOKS_WITHOUT_STATES {
@@ -124,9 +126,11 @@ impl<I: Instance> Stretch<'_, '_, I> {
         if !self.flow.changed(high, state).map_err(failed(high))? {
             return Ok((false, high));
         }
+
         let mut past = state.to_vec();
         let precision =
             EVENT_PRECISION * (high - low) + 2.0 * f64::EPSILON * (self.flow.start + high).abs();
+
         for _ in 0..MOST_HALVINGS {
             if high - low <= precision {
                 break;
@@ -140,6 +144,7 @@ impl<I: Instance> Stretch<'_, '_, I> {
                 low = middle;
             }
         }
+
         state.copy_from_slice(&past);
         Ok((true, high))
     }
@@ -156,10 +161,12 @@ impl<I: Instance> Stretch<'_, '_, I> {
         if state.is_empty() {
             return Ok(());
         }
+
         let mut quiet = Quiet(self.flow);
         let done =
             self.integrator
                 .integrate(&mut quiet, from, to, state, self.tolerance, self.hint);
+
         // What the FMU refused on the way does not matter if the integrator found another.
         match (done, self.flow.error.take()) {
             (Ok(_), _) => Ok(()),

@@ -60,6 +60,7 @@ impl Probe<'_> {
         let capability = Capability::OutputDerivatives;
         // Not in the first step, where outputs may have moved because the inputs jumped.
         let moved = seen.outputs_move_after_first_step();
+
         if let Some(fault) = self.fault_of_slopes(seen, moved) {
             capability.fails(fault)
         } else if moved {
@@ -77,12 +78,14 @@ impl Probe<'_> {
         if moved && after_steps.iter().flatten().all(|slope| *slope == 0.0) {
             return Some("they are always 0, while the outputs move");
         }
+
         if let [.., last, hardly] = after_steps
             && self.abilities.step == StepRule::Free
             && relative_distance(last, hardly) > CONTINUOUS
         {
             return Some("they are differences of its last answers, not slopes");
         }
+
         if self.abilities.linearizes && self.chained_are_better(seen) {
             return Some(
                 "they are further from the slopes of its outputs than what its directional \
@@ -113,6 +116,7 @@ impl Probe<'_> {
         };
         self.abilities.slopes_at_start = circumstances.at_start;
         self.moving = circumstances.offset;
+
         Ok(seen)
     }
 
@@ -150,6 +154,7 @@ impl Probe<'_> {
         let (Some(reported), Some(chained)) = (error(reported), error(&chained)) else {
             return false;
         };
+
         // Where asking for derivatives moves the FMU, what they give after a step is spoilt by
         // that.
         reported > SLOPES && (self.abilities.derivatives_leave_traces || chained < 0.5 * reported)

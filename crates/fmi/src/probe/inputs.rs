@@ -13,6 +13,7 @@ impl Probe<'_> {
         while degree < most && self.has_effect(InputCourse::Derivatives(degree + 1), baseline) {
             degree += 1;
         }
+
         let capability = Capability::InputDerivatives;
         let finding = if degree > 0 {
             capability.holds(format!("they have an effect up to order {degree}"))
@@ -28,6 +29,7 @@ impl Probe<'_> {
         } else {
             InputMode::Held
         };
+
         self.findings.push(finding);
     }
 

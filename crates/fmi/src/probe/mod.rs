@@ -117,13 +117,16 @@ impl Probe<'_> {
     fn run(mut self) -> Result<ProbeVerdict, ExperimentFailure> {
         let baseline = self.start()?;
         let reactions = self.reactions_or_declared(baseline.is_some())?;
+
         if let Some(baseline) = &baseline
             && self.subject.co_simulation
         {
             self.try_co_simulation(baseline);
         }
+
         self.abilities.single |= self.experiments.found_single();
         self.warnings.extend(self.experiments.remark());
+
         Ok(ProbeVerdict {
             abilities: self.abilities,
             findings: self.findings,
@@ -150,17 +153,21 @@ impl Probe<'_> {
             self.abilities.linearizes = false;
             self.forget_chained_slopes();
         }
+
         if self.abilities.rollback {
             self.try_rollback(baseline);
         }
+
         if self.abilities.linearizes {
             self.try_linearization();
         }
+
         match self.abilities.inputs {
             InputMode::Derivatives(most) => self.try_input_derivatives(most, baseline),
             InputMode::Intermediate => self.try_intermediate_update(baseline),
             InputMode::Held => {}
         }
+
         if let OutputSlopes::Reported(orders) = self.abilities.slopes {
             self.try_output_derivatives(orders);
         }
@@ -214,9 +221,11 @@ impl Probe<'_> {
     fn first_start(&mut self) -> Result<Observation, ExperimentFailure> {
         let mut seen = self.try_start(true, 0.0);
         let event_mode = self.abilities.event_mode && self.subject.co_simulation;
+
         if event_mode && matches!(seen, Err(ExperimentFailure::NoInstance(_))) {
             seen = self.start_without_event_mode(seen);
         }
+
         if seen.as_ref().is_ok_and(|seen| seen.refused_early) {
             self.abilities.early_inputs = false;
             seen = self.try_start(false, 0.0);
@@ -231,6 +240,7 @@ impl Probe<'_> {
         };
         let outputs = seen.outputs.min(inside.len());
         self.abilities.late_outputs = distance(&inside[..outputs], &after[..outputs]) > SAME;
+
         if self.abilities.early_inputs && self.subject.movable {
             self.abilities.enters_with_inputs = self.depends_on_early_inputs();
         }
@@ -247,9 +257,11 @@ impl Probe<'_> {
         if again.is_err() {
             return failed;
         }
+
         self.abilities.event_mode = false;
         let why = failed.map_or_else(|mishap| mishap.to_string(), |_| String::new());
         self.findings.push(Capability::EventMode.fails(why));
+
         again
     }
 
@@ -304,6 +316,7 @@ impl Probe<'_> {
             self.abilities.directional = false;
             seen = self.try_reactions();
         }
+
         let reactions = seen?.reactions.unwrap_or_default();
         if self.abilities.directional {
             let finding = judge_directional(&reactions);
@@ -327,6 +340,7 @@ fn judge_directional(reactions: &Reactions) -> Finding {
     if let Some(what) = &reactions.wrong {
         return capability.fails(what.clone());
     }
+
     match (reactions.compared, reactions.incomparable.len()) {
         (0, 0) => capability.believed("there is nothing to compare them with"),
         (0, _) => capability.believed(unconfirmed(&reactions.incomparable)),

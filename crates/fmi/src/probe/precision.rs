@@ -22,6 +22,7 @@ impl Probe<'_> {
             Err(_) => (0.0, InputCourse::Held),
         };
         let whole = moved.unwrap_or_else(|_| baseline.to_vec());
+
         Precision {
             noise: self.noise(course, &whole),
             resolution: self.resolution(offset),
@@ -41,6 +42,7 @@ impl Probe<'_> {
             Some(relative_distance(whole, reading))
         };
         let noise = halves.ok().as_ref().and_then(last).unwrap_or(0.0);
+
         if noise > ROUNDING { noise } else { 0.0 }
     }
 

@@ -33,6 +33,7 @@ impl Probe<'_> {
             Err(why) => Capability::Rollback.fails(why.to_string()),
         };
         self.abilities.rollback = finding.holds();
+
         self.findings.push(finding);
     }
 
@@ -50,6 +51,7 @@ impl Probe<'_> {
         if deviations.resumed <= REPRODUCTION {
             return Capability::Rollback.holds("a restored state reproduces");
         }
+
         let what = format!(
             "a restored state reproduces, {:.1e} away from going on",
             deviations.resumed
@@ -67,6 +69,7 @@ impl Probe<'_> {
         if seen.is_err() {
             seen = self.linearize_at(0.0);
         }
+
         let Some(what) = traces(&seen) else {
             return;
         };
@@ -79,6 +82,7 @@ impl Probe<'_> {
             Capability::Linearization.fails(what)
         };
         self.findings.push(finding);
+
         self.forget_chained_slopes(); // after each step that would be too often
     }
 
@@ -94,6 +98,7 @@ impl Deviations {
             let what = "a step repeated from a restored state differs by";
             return Some(format!("{what} {:.1e}", self.repeated));
         }
+
         if exceeds(self.resumed, LIKENESS) {
             let what = "a restored state is not the one that was saved: a step from it differs by";
             return Some(format!("{what} {:.1e}", self.resumed));

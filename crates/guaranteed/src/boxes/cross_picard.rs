@@ -59,6 +59,7 @@ impl WindowSearch {
     pub fn run(&self, pool: &ThreadPool, previous: &[Interval]) -> Result<usize, usize> {
         let mut iterations = 0;
         let mut trouble = 0;
+
         for &(kind, limit) in self.guesses {
             let guess = self.guess(pool, previous, kind, &mut iterations);
             match guess.and_then(|guess| self.attempt(pool, guess, limit, &mut iterations)) {
@@ -99,6 +100,7 @@ impl WindowSearch {
         let start = pool.step().start.clone();
         let previous = inflated(&hulls(previous, &start), self.inflation);
         let union = |fresh: &[Interval]| inflated(&hulls(&previous, fresh), self.inflation);
+
         match kind {
             Guess::Previous => Ok(previous),
             // The boxes that the guess before led to are in the shared step.
@@ -139,6 +141,7 @@ fn local_boxes(
     pool.perform(Job::Picard);
     *iterations += 1;
     let mut fresh = guess.to_vec();
+
     for subsystem in pool.subsystems() {
         let own = subsystem.field.own.clone();
         match &subsystem.picard {
@@ -146,6 +149,7 @@ fn local_boxes(
             Err(state) => return Err(own.start + state),
         }
     }
+
     pool.step_mut().boxes.clone_from(&fresh);
     Ok(fresh)
 }

@@ -30,12 +30,14 @@ pub(super) fn deviations(
     if norm.is_nan() || norm > LARGEST_GROWTH {
         return None;
     }
+
     let degree = inputs.iter().map(|input| input.radii().len()).max();
     let degree = degree.unwrap_or(0);
     // The Taylor coefficients of the solution: e_{k+1} = (M e_k + B r_k) / (k + 1), each times Hᵏ.
     let mut term = vec![Interval::ZERO; majorant.len()];
     let mut sum = term.clone();
     let mut power = Interval::ONE;
+
     for k in 0..MOST_TERMS {
         let order = Interval::point(k as f64 + 1.0);
         let next = |i: usize| {

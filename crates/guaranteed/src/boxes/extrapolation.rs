@@ -73,6 +73,7 @@ impl BoxHistory {
         let known = degree.min(self.times.len() - 1).min(differences.len() - 1);
         let mut omega = vec![Interval::ONE];
         let mut sum: Vec<Interval> = Vec::new();
+
         for (k, &difference) in differences.iter().enumerate().take(known + 1) {
             add_scaled(&mut sum, &omega, difference);
             omega = times_linear(&omega, self.since(k));

@@ -50,6 +50,7 @@ impl Field {
         let program = problem.program(system);
         let parameters = &problem.parameters;
         let zero = Dual::constant(Interval::ZERO);
+
         Self {
             foreign: foreign_states(problem, &own),
             own,
@@ -71,6 +72,7 @@ impl Field {
         self.switches.extend_from_slice(switches);
         self.values.set_time(&time);
         self.values.set_switches(switches);
+
         for (&state, &input) in self.foreign.iter().zip(inputs) {
             self.states[state] = input;
         }
@@ -96,6 +98,7 @@ impl Field {
         {
             return kept.jacobian.clone();
         }
+
         let jacobian = self.differentiate(own);
         if self.affine {
             self.kept = Some(KeptJacobian {
@@ -113,6 +116,7 @@ impl Field {
         let rows = self.own.len();
         let own: Vec<usize> = self.own.clone().collect();
         let foreign = self.foreign.clone();
+
         FieldJacobian {
             own: transposed(&self.slopes_by(&own), rows),
             foreign: transposed(&self.slopes_by(&foreign), rows),
@@ -130,6 +134,7 @@ impl Field {
             states[state].derivative = Interval::ZERO;
             results.iter().map(|result| result.derivative).collect()
         };
+
         by.iter().map(|&state| column(state)).collect()
     }
 }
@@ -138,6 +143,7 @@ impl Field {
 fn foreign_states(problem: &Problem, own: &Range<usize>) -> Vec<usize> {
     let roots = problem.derivatives[own.clone()].iter();
     let mut foreign = Vec::new();
+
     for leaf in roots.flat_map(|&root| leaves(&problem.graph, root)) {
         if let Leaf::State(index) = leaf
             && !own.contains(&(index as usize))
@@ -145,6 +151,7 @@ fn foreign_states(problem: &Problem, own: &Range<usize>) -> Vec<usize> {
             foreign.push(index as usize);
         }
     }
+
     foreign.sort_unstable();
     foreign.dedup();
     foreign

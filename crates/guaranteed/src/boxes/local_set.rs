@@ -41,6 +41,7 @@ fn parameter_symbols(
     let mut symbols = vec![None; problem.parameters.len()];
     let mut next = first;
     let roots = problem.derivatives[problem.systems[system].clone()].iter();
+
     for leaf in roots.flat_map(|&root| leaves(&problem.graph, root)) {
         let Leaf::Parameter(index) = leaf else {
             continue;
@@ -95,6 +96,7 @@ impl LocalSet {
             differences: Vec::new(),
             times: vec![problem.start_time],
         };
+
         (set, symbols)
     }
 
@@ -123,6 +125,7 @@ impl LocalSet {
         };
         self.shape = shape;
         self.states = named_boxes(shape, boxes, shape.first_error());
+
         for form in self.differences.iter_mut().flatten() {
             *form = constant(shape, before.range(form));
         }
@@ -134,6 +137,7 @@ impl LocalSet {
         self.name_radii(&mut before);
         self.divide_differences(before, time);
         let reduced = SYMBOLS_PER_STATE * self.states.len();
+
         if self.shape.errors > 2 * reduced {
             self.reduce(reduced);
         }
@@ -146,9 +150,11 @@ impl LocalSet {
             .filter(|&i| self.states[i][radius] != 0.0)
             .collect();
         let others = self.differences.iter_mut().flatten().chain(before);
+
         for form in others.chain(&mut self.states) {
             form.splice(radius..radius, std::iter::repeat_n(0.0, named.len()));
         }
+
         self.shape.errors += named.len();
         for (place, &state) in named.iter().enumerate() {
             let form = &mut self.states[state];
@@ -162,6 +168,7 @@ impl LocalSet {
         let mut old = vec![before];
         old.append(&mut self.differences);
         let mut table: Vec<Forms> = Vec::new();
+
         for (forms, &since) in old.iter().take(self.degree).zip(&self.times) {
             let scale = Interval::ONE / (Interval::point(time) - Interval::point(since));
             let lower = table.last().unwrap_or(&self.states);
@@ -169,6 +176,7 @@ impl LocalSet {
             let next = pairs.map(|(new, old)| self.scaled_difference(new, old, scale));
             table.push(next.collect());
         }
+
         self.differences = table;
         self.times.insert(0, time);
         self.times.truncate(self.degree.max(1));
@@ -197,11 +205,13 @@ impl LocalSet {
             merged,
             limit,
         };
+
         for form in self.differences.iter_mut().flatten() {
             let mut short = reduction.kept_part(form);
             short[first + limit] = above(short[first + limit] + reduction.merged_part(form));
             *form = short;
         }
+
         for (i, form) in self.states.iter_mut().enumerate() {
             let mut short = reduction.kept_part(form);
             short[first + kept.len() + i] = reduction.merged_part(form);
@@ -220,6 +230,7 @@ impl LocalSet {
             .collect();
         let distance = |column: usize| distances[column - first];
         order.sort_by(|&a, &b| distance(b).total_cmp(&distance(a)).then(a.cmp(&b)));
+
         order
     }
 
@@ -246,6 +257,7 @@ impl Reduction<'_> {
         short.extend(self.kept.iter().map(|&column| form[column]));
         short.resize(first + self.limit, 0.0);
         short.push(form[self.shape.radius()]);
+
         short
     }
 

@@ -63,6 +63,7 @@ pub(crate) fn enclose(
     if problem.loops.is_some() {
         return refuse_loops(problem, watcher);
     }
+
     let (state_set, degree) =
         extrapolation.map_or((StateSet::Box, 0), |degree| (StateSet::Affine, degree));
     let subsystem = |system| Subsystem::new(problem, system, integrator.into(), state_set, degree);
@@ -71,6 +72,7 @@ pub(crate) fn enclose(
         subsystems,
         SharedStep::new(problem.start_time, &problem.start),
     );
+
     thread::scope(|scope| {
         let pool = ThreadPool::start(&work, options.threads, scope);
         BoxRun::new(problem, options, extrapolation, pool).finish(watcher)
@@ -82,6 +84,7 @@ fn refuse_loops(problem: &Problem, watcher: &mut dyn EnclosureObserver) -> Enclo
     let reason =
         "the systems form a loop that is not linear, which boxes cannot close; use shared-symbols"
             .to_owned();
+
     EnclosureOutcome {
         reached: problem.start_time,
         steps: 0,

@@ -36,6 +36,7 @@ pub(super) fn picard_box(
 ) -> Result<Vec<Interval>, usize> {
     let mut guess = hulls(guess, start);
     let mut last = Vec::new();
+
     for _ in 0..MOST_ITERATIONS {
         let image = rectangle(field, start, elapsed, &guess);
         if let Some(state) = image.iter().position(|x| !x.is_finite()) {

@@ -52,9 +52,11 @@ impl<'r> BoxRun<'r> {
     pub fn finish(mut self, watcher: &mut dyn EnclosureObserver) -> EnclosureOutcome {
         watcher.instant(self.problem.start_time, &self.problem.start);
         let mut stopped = None;
+
         while stopped.is_none() && self.pool.step().time < self.problem.stop_time {
             stopped = self.step(watcher);
         }
+
         let shared = self.pool.step();
         EnclosureOutcome {
             reached: shared.time,
@@ -70,6 +72,7 @@ impl<'r> BoxRun<'r> {
     fn step(&mut self, watcher: &mut dyn EnclosureObserver) -> Option<StopReason> {
         let time = self.pool.step().time;
         let end = self.step_size.end(time);
+
         match self.attempt(time, end) {
             Ok(coefficients) => {
                 self.accept(coefficients);
@@ -98,6 +101,7 @@ impl<'r> BoxRun<'r> {
         if !watcher.proceed(end) {
             return Some(StopReason::Interrupted { time: end });
         }
+
         let stuck = self.step_size.is_stuck() && end < self.problem.stop_time;
         stuck.then(|| self.blown_up(worst))
     }
@@ -109,12 +113,14 @@ impl<'r> BoxRun<'r> {
             self.past.restart(time);
             self.switches.clone_from(&switches);
         }
+
         self.pool.step_mut().set_step(end, switches);
         let iterations = self.search.run(&self.pool, &self.previous)?;
         let coefficients = self.tighten();
         self.publish_inputs(&coefficients);
         self.pool.perform(Job::Advance);
         self.iterations.record(iterations);
+
         match self.failed_state() {
             Some(state) => Err(state),
             None => Ok(coefficients),
@@ -138,6 +144,7 @@ impl<'r> BoxRun<'r> {
         let elapsed = shared.elapsed();
         let tubes = taylor::tightened(&shared.boxes, &at_start, &throughout, elapsed);
         self.pool.step_mut().tubes = tubes;
+
         throughout
     }
 
@@ -146,6 +153,7 @@ impl<'r> BoxRun<'r> {
         let shared = self.pool.step();
         let size = shared.size.hi;
         let mut inputs = Vec::with_capacity(shared.start.len());
+
         for subsystem in self.pool.subsystems() {
             for (i, state) in subsystem.field.own.clone().enumerate() {
                 let tube = shared.tubes[state];
@@ -157,6 +165,7 @@ impl<'r> BoxRun<'r> {
                 inputs.push(input);
             }
         }
+
         drop(shared);
         self.pool.step_mut().inputs = inputs;
     }
@@ -165,9 +174,11 @@ impl<'r> BoxRun<'r> {
     fn accept(&mut self, coefficients: Coefficients) {
         self.pool.perform(Job::Accept);
         let mut arrived = Vec::with_capacity(self.problem.dimension());
+
         for subsystem in self.pool.subsystems() {
             arrived.extend(subsystem.set.boxes());
         }
+
         let mut shared = self.pool.step_mut();
         // The tube holds at the end of the step, too.
         shared.start = common(&shared.tubes, &arrived);
@@ -175,6 +186,7 @@ impl<'r> BoxRun<'r> {
         self.previous.clone_from(&shared.boxes);
         self.past.record(shared.end, coefficients);
         self.step_size.accept(shared.end);
+
         self.steps += 1;
     }
 
@@ -185,6 +197,7 @@ impl<'r> BoxRun<'r> {
              boxes, a smaller step, extrapolation, or the method shared-symbols, which knows how \
              systems depend on one another"
         );
+
         StopReason::BlownUp {
             time: self.pool.step().time,
             reason,
@@ -195,6 +208,7 @@ impl<'r> BoxRun<'r> {
         if self.steps == 0 {
             return Vec::new();
         }
+
         let Iterations { fewest, most, all } = self.iterations;
         let mean = all as f64 / (self.steps as f64);
         vec![format!(

@@ -75,6 +75,7 @@ impl NumericalStep<'_> {
     pub fn run(&self, set: &LocalSet, system: &mut SystemTape) -> Forms {
         let mut result = set.states.clone();
         let mut slopes = Forms::new();
+
         for stage in self.scheme.stages {
             slopes = self.stage_slopes(stage, set, &slopes, system);
             let weight = self.scheme.weight(stage) * self.shared.size;
@@ -97,6 +98,7 @@ impl NumericalStep<'_> {
         let elapsed = Interval::point(stage.node) * self.shared.size;
         let tape = &mut system.tape;
         self.shared.begin_series(tape, shape, 1, elapsed);
+
         for &(i, register) in &system.own {
             let mut form = set.states[i].clone();
             if stage.node != 0.0 {
@@ -104,11 +106,13 @@ impl NumericalStep<'_> {
             }
             tape.set_state_form(register, 0, &form);
         }
+
         let mut constant = vec![0.0; shape.width()];
         for &(j, register) in &system.foreign {
             shape.set_constant(&mut constant, self.inputs[j].coefficient(0, elapsed));
             tape.set_state_form(register, 0, &constant);
         }
+
         tape.compute(0);
         (0..set.states.len())
             .map(|i| slope(tape, i, shape.width()))

@@ -47,6 +47,7 @@ impl StepSizeControl {
         cuts.dedup();
         let run = stop - start;
         let largest = options.step.unwrap_or(run / STEPS).min(run);
+
         Self {
             thresholds,
             cuts,
@@ -72,6 +73,7 @@ impl StepSizeControl {
         if let Some((start, interval, number)) = self.grid {
             limit = limit.min(start + number as f64 * interval);
         }
+
         let end = self.anchor + (self.index + 1) as f64 * self.size;
         // What would remain is not worth a step.
         if end > limit - 1e-6 * self.size {
@@ -93,20 +95,25 @@ impl StepSizeControl {
     pub fn accept(&mut self, end: f64) {
         let regular = end == self.anchor + (self.index + 1) as f64 * self.size;
         self.index += 1;
+
         while let Some((start, interval, number)) = self.grid.as_mut()
             && *start + *number as f64 * *interval <= end
         {
             *number += 1;
         }
+
         self.successes += 1;
         let grows = self.successes >= SUCCESSES && self.size < self.largest;
+
         if grows {
             self.size = (2.0 * self.size).min(self.largest);
             self.successes = 0;
         }
+
         if grows || !regular {
             self.begin_at(end);
         }
+
         self.last_progress.1 += 1;
         if end - self.last_progress.0 > PROGRESS.1 * self.run {
             self.last_progress = (end, 0);

@@ -70,6 +70,7 @@ impl Subsystem {
         let (set, symbols) = LocalSet::new(problem, system, degree);
         let program = problem.program(system);
         let tape = |symbols| SystemTape::new(&program, &problem.parameters, symbols, &field);
+
         Self {
             state_set,
             affine: problem.affine,
@@ -142,6 +143,7 @@ impl Subsystem {
         if k == 0 {
             self.begin_series(shared, capacity);
         }
+
         let known = &shared.coefficients[k];
         let own = self.field.own.clone();
         let foreign = &self.field.foreign;
@@ -149,6 +151,7 @@ impl Subsystem {
             .compute(k, |i| known[own.start + i], |j| known[foreign[j]]);
         let divisor = Interval::point(k as f64 + 1.0);
         let rates = self.series.results(own.len(), k);
+
         self.coefficient = if self.smooth {
             rates.map(|rate| rate / divisor).collect()
         } else {
@@ -163,6 +166,7 @@ impl Subsystem {
         let time = shared.expansion_time;
         self.field.place(time, &shared.switches, &inputs);
         self.smooth = shared.is_decided() && self.assume_over(own);
+
         self.series
             .tape
             .begin(FormShape::NO_SYMBOLS, capacity, time, &shared.switches);
@@ -175,10 +179,12 @@ impl Subsystem {
         if !series.needs_assumptions() {
             return true;
         }
+
         let assumptions = self.field.assumptions(series, own);
         series.set_assumptions(&assumptions);
         self.forms.tape.set_assumptions(&assumptions);
         let open = |range: &Interval| range.contains(0.0) && *range != Interval::ZERO;
+
         !series.is_undecided() && !assumptions.ranges.iter().any(open)
     }
 }
@@ -192,6 +198,7 @@ impl Subsystem {
         let ranges = self.input_ranges(shared, &inputs);
         let picard = self.picard_box(shared, &ranges).ok()?;
         let rough = self.rectangle_step(shared, &picard);
+
         match self.runge_kutta_step(shared, &inputs, &picard) {
             Some(sharp) if self.total_width(&sharp) <= self.total_width(&rough) => Some(sharp),
             _ => Some(rough).filter(|rough| self.total_width(rough).is_finite()),
@@ -216,6 +223,7 @@ impl Subsystem {
         let rates = self.field.rates(picard);
         let shape = self.set.shape;
         let mut forms = self.set.states.clone();
+
         for (form, rate) in forms.iter_mut().zip(rates) {
             shape.add_constant(form, shared.size * rate);
         }
@@ -234,12 +242,14 @@ impl Subsystem {
         if !shared.is_decided() || !self.is_smooth_for_stages(shared, start, picard) {
             return None;
         }
+
         let jacobian = self.field.jacobian(picard);
         let deviations = deviations(&jacobian, inputs, shared.size)?;
         let errors = self.truncation_errors(shared, inputs, start, picard);
         let mut forms = self.numerical_step(shared, inputs);
         let shape = self.set.shape;
         let losses = errors.into_iter().zip(deviations);
+
         for (form, (error, deviation)) in forms.iter_mut().zip(losses) {
             shape.add_constant(form, error);
             shape.add_constant(form, Interval::new(-deviation, deviation));
@@ -284,8 +294,10 @@ impl Subsystem {
         if !self.series.tape.needs_assumptions() {
             return true;
         }
+
         let mut reached = picard.to_vec();
         let mut stage = start.to_vec();
+
         for _ in self.scheme.stages {
             stage = rectangle(&mut self.field, start, shared.elapsed(), &stage);
             reached = hulls(&reached, &stage);

@@ -26,6 +26,7 @@ impl SystemTape {
         let tape = SeriesTape::new(program, parameters, symbols);
         let mut own = Vec::new();
         let mut foreign = Vec::new();
+
         for (state, register) in tape.states() {
             if field.own.contains(&state) {
                 own.push((state - field.own.start, register));
@@ -46,6 +47,7 @@ impl SystemTape {
         for &(place, register) in &self.own {
             self.tape.set_state_interval(register, k, own(place));
         }
+
         for &(place, register) in &self.foreign {
             self.tape.set_state_interval(register, k, foreign(place));
         }

@@ -68,6 +68,7 @@ impl<'w> ThreadPool<'w> {
             });
             (jobs, done)
         };
+
         Self {
             work,
             others: (1..count).map(other).collect(),
@@ -79,6 +80,7 @@ impl<'w> ThreadPool<'w> {
         for (jobs, _) in &self.others {
             jobs.send(job).expect("BUG: a worker has gone");
         }
+
         self.work.work(job, 0, self.others.len() + 1);
         for (_, done) in &self.others {
             done.recv().expect("BUG: a worker has gone");

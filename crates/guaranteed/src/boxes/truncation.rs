@@ -39,6 +39,7 @@ impl StepTruncation<'_> {
         let power =
             (0..=self.scheme.order).fold(Interval::ONE, |power, _| power * self.shared.size);
         let pairs = zip(exact, numerical);
+
         pairs
             .map(|(exact, numerical)| power * (exact - numerical))
             .collect()
@@ -68,6 +69,7 @@ impl StepTruncation<'_> {
         let elapsed = self.elapsed();
         self.begin(system, self.scheme.order + 1, elapsed);
         let mut coefficient = self.picard.to_vec();
+
         for k in 0..=self.scheme.order {
             self.compute(system, k, &coefficient, elapsed);
             let divisor = Interval::point(k as f64 + 1.0);
@@ -86,10 +88,12 @@ impl StepTruncation<'_> {
         let order = self.scheme.order;
         let sizes = self.elapsed();
         let mut sums = vec![Interval::ZERO; self.start.len()];
+
         if self.affine && self.inputs.iter().all(|input| input.is_constant()) {
             // A polynomial in h whose degree is the number of stages, which is `p`.
             return sums;
         }
+
         let mut slopes = vec![vec![Interval::ZERO; self.start.len()]; order + 2];
         for stage in self.scheme.stages {
             slopes = self.stage(system, stage, &slopes);
@@ -116,6 +120,7 @@ impl StepTruncation<'_> {
         // Without a node, nothing depends on the size of the step.
         let orders = if stage.node == 0.0 { 1 } else { before.len() };
         let mut scale = Interval::ONE;
+
         for (k, slopes) in slopes.iter_mut().enumerate().take(orders) {
             let arguments = (0..states).map(|i| self.argument(stage, before, i, k));
             let own: Vec<Interval> = arguments.map(|argument| argument / scale).collect();
@@ -131,6 +136,7 @@ impl StepTruncation<'_> {
     fn argument(&self, stage: &Stage, before: &Series, state: usize, k: usize) -> Interval {
         let node = Interval::point(stage.node);
         let moved = self.elapsed() * before[k][state];
+
         if k == 0 {
             self.start[state] + node * moved
         } else {

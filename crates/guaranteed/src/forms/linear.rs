@@ -34,6 +34,7 @@ impl FormShape {
             UNIT * size * sum_of_magnitudes(a)
         };
         let rounding = UNIT * sum_of_magnitudes(out) + scaling;
+
         *radius = above(*radius + size * a_radius + rounding);
     }
 
@@ -45,10 +46,12 @@ impl FormShape {
         let (a, a_radius) = self.split(a);
         let (out, radius) = self.split_mut(out);
         let mut reach = 0.0;
+
         for (o, &a) in out.iter_mut().zip(a) {
             *o += middle * a;
             reach += a.abs();
         }
+
         let rounding = UNIT * (size * reach + sum_of_magnitudes(out));
         *radius = above(*radius + size * a_radius + spread * (reach + a_radius) + rounding);
     }
@@ -61,6 +64,7 @@ impl FormShape {
         let (a, a_radius) = self.split(a);
         let (b, b_radius) = self.split(b);
         let (out, radius) = self.split_mut(out);
+
         for ((o, &a), &b) in out.iter_mut().zip(a).zip(b) {
             *o = a + sign * b;
         }
@@ -73,9 +77,11 @@ impl FormShape {
         let spread = scale.radius();
         let (a, a_radius) = self.split(a);
         let (out, radius) = self.split_mut(out);
+
         for (o, &a) in out.iter_mut().zip(a) {
             *o = middle * a;
         }
+
         let reach = if spread > 0.0 {
             sum_of_magnitudes(a) + a_radius
         } else {
@@ -112,6 +118,7 @@ impl FormShape {
         let mut lost = 0.0;
         let mut size = 0.0;
         let mut count = 2.0;
+
         for term in terms {
             let middle = term.scale.middle();
             let spread = term.scale.radius();
@@ -136,6 +143,7 @@ impl FormShape {
         out.fill(0.0);
         let (out, radius) = self.split_mut(out);
         let mut lost = 0.0;
+
         // The highest first: the smallest terms are added first.
         for (form, weight) in series.chunks_exact(self.width()).zip(weights).rev() {
             let (form, form_radius) = self.split(form);

@@ -36,6 +36,7 @@ impl FormShape {
     fn magnitudes(self, form: &[f64]) -> Magnitudes {
         let products = self.first_product();
         let errors = self.first_error();
+
         Magnitudes {
             center: form[0].abs(),
             linear: sum_of_magnitudes(&form[1..products]),
@@ -63,6 +64,7 @@ impl FormShape {
         let products = left.without_radius() * right.without_radius();
         let rounding = UNIT * (5.0 * size * products + 2.0 * sum_of_magnitudes(coefficients));
         let grown = *radius + size * (above(beyond) + anonymous) + rounding;
+
         *radius = above(grown);
     }
 
@@ -71,6 +73,7 @@ impl FormShape {
         let a0 = a[0];
         let b0 = b[0];
         out[0] += factor * (a0 * b0);
+
         for i in 1..self.radius() {
             out[i] += factor * (a0 * b[i] + b0 * a[i]);
         }
@@ -91,6 +94,7 @@ impl FormShape {
             + right.errors * left.linear;
         let errors = self.first_error()..self.radius();
         let squares = left.errors * right.errors - halves_of_squares(out, product, errors);
+
         beyond + squares
     }
 
@@ -128,14 +132,17 @@ fn halves_of_squares(out: &mut [f64], product: &Product, range: Range<usize>) ->
     let count = range.len() as f64;
     let mut sum = 0.0;
     let mut magnitude = 0.0;
+
     for (a, b) in product.a[range.clone()].iter().zip(&product.b[range]) {
         let square = a * b;
         sum += square;
         magnitude += square.abs();
     }
+
     let center = 0.5 * sum;
     out[0] += product.factor * center;
     // What rounding may have done to the center stays in the radius.
     let rounding = above((count + 4.0) * UNIT * magnitude);
+
     (below(0.5 * magnitude) - rounding).max(0.0) - rounding
 }

@@ -27,6 +27,7 @@ impl FormShape {
             (-errors - linear, errors + linear)
         };
         let terms = self.width() + self.primaries;
+
         Interval::new(-above_terms(-lo, terms), above_terms(hi, terms))
     }
 
@@ -34,6 +35,7 @@ impl FormShape {
     fn quadratic_bounds(self, form: &[f64], errors: f64) -> (f64, f64) {
         let mut lo = -errors;
         let mut hi = errors;
+
         for (symbol, row) in self.product_rows() {
             let row = &form[row];
             let (low, high) = range_of_parabola(form[symbol], row[0]);
@@ -62,10 +64,12 @@ impl FormShape {
         if !finite {
             return self.set_constant(out, over[0]);
         }
+
         let (moved, squared) = self.split_scratch(a, scratch);
         self.set_constant(out, here[0]);
         self.add_scaled(out, here[1], moved);
         let square = deviation.square();
+
         if self.quadratic {
             self.add_product(squared, moved, moved, 1.0);
             self.add_scaled(out, here[2], squared);
@@ -99,6 +103,7 @@ fn range_of_parabola(g: f64, q: f64) -> (f64, f64) {
     if !has_vertex_within {
         return (low, high);
     }
+
     // In this order nothing underflows that matters.
     let vertex = -g * (g / (4.0 * q));
     (low.min(vertex), high.max(vertex))

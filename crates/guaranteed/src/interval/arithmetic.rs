@@ -48,6 +48,7 @@ impl Mul for Interval {
         let bounds = |low: (f64, f64), high: (f64, f64)| {
             Self::new(multiply_down(low.0, low.1), multiply_up(high.0, high.1))
         };
+
         if a.lo >= 0.0 {
             bounds(
                 (if b.lo >= 0.0 { a.lo } else { a.hi }, b.lo),
@@ -79,6 +80,7 @@ impl Div for Interval {
     fn div(self, other: Self) -> Self {
         let a = self;
         let b = other;
+
         if b.lo > 0.0 {
             let low = divide_down(a.lo, if a.lo >= 0.0 { b.hi } else { b.lo });
             let high = divide_up(a.hi, if a.hi >= 0.0 { b.lo } else { b.hi });
@@ -103,6 +105,7 @@ impl Interval {
         if below {
             return -self.divide_by_zero(-divisor);
         }
+
         if self.lo > 0.0 {
             Self {
                 lo: divide_down(self.lo, divisor.hi),

@@ -23,6 +23,7 @@ impl Interval {
         };
         let low = if exact(self.lo) { low } else { below(low) };
         let high = if exact(self.hi) { high } else { above(high) };
+
         Self::new(low, high)
     }
 
@@ -165,11 +166,13 @@ impl Interval {
         if divisor.is_point() && self.is_finite() {
             return self.remainder(divisor.lo);
         }
+
         let anything = Self {
             lo: 0.0,
             hi: divisor.hi,
         };
         let turns = (self / divisor).floor();
+
         if turns.is_point() && self.is_finite() && divisor.is_finite() {
             (self - divisor * turns)
                 .intersection(anything)
@@ -189,6 +192,7 @@ impl Interval {
         let last = of(self.hi);
         // Less than one turn apart and in order, so there is no jump between.
         let in_order = self.is_point() || (self.width() < divisor && first.hi <= last.lo);
+
         if in_order {
             Self {
                 lo: first.lo,

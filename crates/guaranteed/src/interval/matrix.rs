@@ -123,6 +123,7 @@ impl Mul for &IntervalMatrix {
     fn mul(self, other: Self) -> IntervalMatrix {
         assert_eq!(self.columns, other.rows, "BUG: matrices that do not fit");
         let mut product = IntervalMatrix::zeros(self.rows, other.columns);
+
         for (row, entries) in product.entries.chunks_mut(other.columns.max(1)).enumerate() {
             for (inner, &factor) in self.row(row).iter().enumerate() {
                 for (entry, &x) in entries.iter_mut().zip(other.row(inner)) {

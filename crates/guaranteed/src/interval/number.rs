@@ -42,6 +42,7 @@ impl Number for Interval {
     fn binary(&self, operation: Binary, other: &Self) -> Self {
         let a = *self;
         let b = *other;
+
         match operation {
             Binary::Add => a + b,
             Binary::Subtract => a - b,

@@ -26,6 +26,7 @@ impl Interval {
         if exponent.is_point() {
             return self.monotone_power(exponent.lo);
         }
+
         // The logarithm is bilinear in the exponent and the logarithm of the base: it is extreme in
         // corners.
         let corners = [
@@ -41,6 +42,7 @@ impl Interval {
         let hi = corners
             .iter()
             .fold(0.0, |hi: f64, corner| hi.max(corner.hi));
+
         Self::new(lo, hi)
     }
 
@@ -74,6 +76,7 @@ impl Interval {
     fn monotone_power(self, exponent: f64) -> Self {
         let first = power(self.lo, exponent);
         let last = power(self.hi, exponent);
+
         if exponent > 0.0 {
             Self::new(first.lo, last.hi)
         } else {
@@ -110,6 +113,7 @@ fn power(base: f64, exponent: f64) -> Interval {
     {
         return small_power(base, exponent as u32);
     }
+
     let power = core_math::pow(base.abs(), exponent);
     if is_exact(base, exponent, power) {
         return Interval {
@@ -117,6 +121,7 @@ fn power(base: f64, exponent: f64) -> Interval {
             hi: power,
         };
     }
+
     Interval {
         lo: below(power).max(0.0),
         hi: above(power),
@@ -138,18 +143,21 @@ fn small_power(base: f64, exponent: u32) -> Interval {
     let mut product = base;
     let mut carried = 0.0;
     let mut exact = true;
+
     for _ in 1..exponent {
         let (next, error) = two_product(product, base);
         carried = error + carried * base;
         exact &= error == 0.0;
         product = next;
     }
+
     if exact {
         return Interval {
             lo: product,
             hi: product,
         };
     }
+
     let margin = product * power_of_two(-96);
     Interval {
         lo: add_down(product, carried - margin),
@@ -171,6 +179,7 @@ fn is_exact(base: f64, exponent: f64, power: f64) -> bool {
     if exponent.fract() != 0.0 || !power.is_normal() {
         return false;
     }
+
     match (odd_part(base), exponent) {
         (1, _) => true,
         (_, ..0.0) => false,

@@ -63,6 +63,7 @@ pub(super) fn multiply_up(a: f64, b: f64) -> f64 {
 pub(super) fn divide_down(a: f64, b: f64) -> f64 {
     let quotient = a / b;
     let (product, error) = two_product(quotient, b);
+
     if splits(quotient) && splits(b) && harmless(a) {
         let remainder = (a - product) - error;
         if too_large(remainder, b) {
@@ -168,13 +169,16 @@ fn multiply_down_scaled(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 {
         return 0.0;
     }
+
     let product = a * b;
     if !product.is_finite() {
         return below(product);
     }
+
     let ((a, a_exponent), (b, b_exponent)) = (normalize(a), normalize(b));
     let (upper, lower) = two_product(a, b);
     let error = (upper - rescale(product, a_exponent + b_exponent)) + lower;
+
     if error < 0.0 { below(product) } else { product }
 }
 
@@ -191,9 +195,11 @@ fn divide_down_scaled(a: f64, b: f64) -> f64 {
     if quotient.is_infinite() {
         return below(quotient);
     }
+
     let ((a, a_exponent), (b, b_exponent)) = (normalize(a), normalize(b));
     let (upper, lower) = two_product(rescale(quotient, a_exponent - b_exponent), b);
     let remainder = (a - upper) - lower;
+
     if too_large(remainder, b) {
         below(quotient)
     } else {
@@ -208,6 +214,7 @@ fn root_and_remainder(a: f64) -> (f64, f64) {
     if a == 0.0 || a == f64::INFINITY {
         return (root, 0.0);
     }
+
     let (scale, root_scale) = match a {
         _ if a < power_of_two(-900) => (power_of_two(200), power_of_two(100)),
         _ if a > power_of_two(900) => (power_of_two(-200), power_of_two(-100)),
@@ -227,6 +234,7 @@ fn normalize(value: f64) -> (f64, i32) {
         (value, 0)
     };
     let exponent = ((value.to_bits() & EXPONENT) >> 52) as i32 - 1023;
+
     (
         f64::from_bits((value.to_bits() & !EXPONENT) | (1023 << 52)),
         exponent - shift,
@@ -238,6 +246,7 @@ fn rescale(value: f64, exponent: i32) -> f64 {
     if value == 0.0 {
         return value;
     }
+
     let (value, own) = normalize(value);
     value * power_of_two(own - exponent)
 }

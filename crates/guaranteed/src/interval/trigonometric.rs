@@ -29,6 +29,7 @@ impl QuarterTurns {
             (false, false) => 2,
             (false, true) => 3,
         };
+
         Self {
             sine: enclose(sine, x == 0.0),
             cosine: enclose(cosine, x == 0.0),
@@ -106,10 +107,12 @@ impl Interval {
         if width > TAU {
             return COSINES; // TAU, as a double, is less than 2π
         }
+
         let first = QuarterTurns::of(self.lo);
         let last = QuarterTurns::of(self.hi);
         let passed = Passed::between(&first, &last, width);
         let ends = of(&first).hull(of(&last)).clamped(-1.0, 1.0);
+
         Self {
             lo: if passed.beginning_of((top + 2) % 4) {
                 -1.0
@@ -129,6 +132,7 @@ impl Interval {
         if self.width() > PI - 1e-4 {
             return Self::ENTIRE;
         }
+
         let low = core_math::tan(self.lo);
         let high = core_math::tan(self.hi);
         // It increases between poles. Across one, almost half a turn or less further, it is clearly
@@ -136,6 +140,7 @@ impl Interval {
         if low > high {
             return Self::ENTIRE;
         }
+
         enclose(low, self.lo == 0.0).hull(enclose(high, self.hi == 0.0))
     }
 
@@ -154,6 +159,7 @@ impl Interval {
         if origin || cut {
             return turn;
         }
+
         // Elsewhere the angle is extreme in corners. It has the sign of y.
         let angles = y.corner(x.lo).hull(y.corner(x.hi));
         if y.lo >= 0.0 {

@@ -36,8 +36,10 @@ impl AngleExpansion {
         if meets_cut(y, x) || !finite {
             return None;
         }
+
         let by_y = x0 * inverse_square;
         let by_x = -y0 * inverse_square;
+
         Some(Self {
             constant: y0.atan2(x0) - by_y * y0 - by_x * x0,
             by_y,

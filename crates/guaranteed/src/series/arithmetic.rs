@@ -51,8 +51,10 @@ impl SeriesTape {
         if self.is_plain(cell.0) {
             return self.cells.set_interval(cell, value);
         }
+
         let shape = self.cells.shape();
         let form = self.cells.form_mut(cell);
+
         if value.is_finite() {
             shape.set_constant(form, value);
         } else {
@@ -81,6 +83,7 @@ impl SeriesTape {
             self.copy(out, a, 1.0);
             return self.add(out, b, sign);
         }
+
         let shape = self.cells.shape();
         let (out, a, b) = self.cells.three_forms(out, a, b);
         shape.set_sum(out, a, b, sign);
@@ -91,9 +94,11 @@ impl SeriesTape {
         if self.is_nothing(a) {
             return self.clear(out);
         }
+
         let scale = self.interval((factor, 0));
         let shape = self.cells.shape();
         let (out, a) = self.cells.two_forms(out, a);
+
         shape.set_scaled(out, scale, a);
     }
 
@@ -102,6 +107,7 @@ impl SeriesTape {
             let value = self.interval(out) / Interval::point(divisor);
             return self.set(out, value);
         }
+
         let shape = self.cells.shape();
         shape.divide(self.cells.form_mut(out), divisor);
     }
@@ -111,6 +117,7 @@ impl SeriesTape {
             let value = function.value(self.interval(a));
             return self.set(out, value);
         }
+
         let shape = self.cells.shape();
         let (out, a) = self.cells.two_forms(out, a);
         shape.apply(function, a, out, &mut self.scratch);
@@ -128,6 +135,7 @@ impl SeriesTape {
         self.add_constant(out, expansion.constant);
         self.add_scaled(out, expansion.by_y, y);
         self.add_scaled(out, expansion.by_x, x);
+
         self.add_constant(out, expansion.rest);
     }
 }
@@ -139,6 +147,7 @@ impl SeriesTape {
             let sum = self.interval(out) + value;
             return self.set(out, sum);
         }
+
         let shape = self.cells.shape();
         shape.add_constant(self.cells.form_mut(out), value);
     }
@@ -150,6 +159,7 @@ impl SeriesTape {
         if self.is_plain(a.0) {
             return self.add_constant(out, Interval::point(factor) * self.interval(a));
         }
+
         let shape = self.cells.shape();
         let (out, a) = self.cells.two_forms(out, a);
         shape.add(out, a, factor);
@@ -162,6 +172,7 @@ impl SeriesTape {
         if self.is_plain(a.0) {
             return self.add_constant(out, scale * self.interval(a));
         }
+
         let shape = self.cells.shape();
         let (out, a) = self.cells.two_forms(out, a);
         shape.add_scaled(out, scale, a);

@@ -32,6 +32,7 @@ impl Cells {
     pub fn new(kinds: &[RegisterKind]) -> Self {
         let mut form_series = 0;
         let mut slots = Vec::with_capacity(kinds.len());
+
         for kind in kinds {
             slots.push(if kind.plain { 0 } else { form_series });
             form_series += usize::from(!kind.plain);
@@ -52,6 +53,7 @@ impl Cells {
         self.capacity = capacity;
         let numbers = self.form_series * capacity * shape.width();
         self.forms.resize(numbers, 0.0);
+
         self.intervals
             .resize(self.slots.len() * capacity, Interval::ZERO);
     }
@@ -101,6 +103,7 @@ impl Cells {
             after,
             offset: out.end,
         };
+
         (written, others.form(a), others.form(b))
     }
 }

@@ -52,10 +52,12 @@ pub(super) struct Lowered {
 pub(super) fn lower(program: &Program, parameters: &[Interval]) -> Lowered {
     let mut lowering = Lowered::new(program, parameters);
     lowering.place_leaves(program);
+
     for (register, instruction) in program.instructions() {
         lowering.stateful[register] = lowering.depends_on_states(instruction);
         lowering.places[register] = lowering.instruction(instruction);
     }
+
     let results = program.result_registers().iter();
     lowering.results = results.map(|&r| lowering.number(r)).collect();
     lowering
@@ -67,6 +69,7 @@ fn used(program: &Program) -> Vec<bool> {
     for &register in program.result_registers() {
         used[register] = true;
     }
+
     for (_, instruction) in program.instructions() {
         for register in operands(instruction) {
             used[register as usize] = true;
@@ -98,6 +101,7 @@ fn leaves(program: &Program) -> impl Iterator<Item = (usize, LeafKind)> {
     let layout = program.layout();
     let values = program.constants().iter().map(|&v| Interval::point(v));
     let constants = values.map(LeafKind::Constant).enumerate();
+
     constants
         .chain(numbered(&layout.parameters, LeafKind::Parameter))
         .chain(iter::once((layout.time, LeafKind::Time)))
@@ -126,6 +130,7 @@ impl Lowered {
             ..Self::default()
         };
         lowered.stateful[layout.states.clone()].fill(true);
+
         for (register, range) in layout.parameters.clone().zip(parameters) {
             lowered.integers[register] = whole(*range);
         }
@@ -228,6 +233,7 @@ impl Lowered {
         };
         self.guard_states.push(stateful);
         self.guards.push(guard);
+
         self.guards.len() - 1
     }
 
@@ -389,6 +395,7 @@ impl Lowered {
         let x_squared = self.square(x.0);
         let over = self.add(x_squared, y_squared);
         let guard = self.guard(Guard::Angle(y.1, x.1));
+
         self.smooth(Smooth::Angle(Angle {
             y: y.0,
             x: x.0,
@@ -441,6 +448,7 @@ impl Lowered {
         if let Some(whole) = whole {
             return self.power_integer(base, whole);
         }
+
         let log = self.log(base);
         let product = self.multiply(exponent, log);
         self.exponential(product)
@@ -452,6 +460,7 @@ impl Lowered {
         if exponent > 0 {
             return power;
         }
+
         let one = self.one();
         self.divide(one, power)
     }
@@ -460,6 +469,7 @@ impl Lowered {
         let mut rest = exponent;
         let mut power = None;
         let mut square = base;
+
         while rest > 0 {
             if rest % 2 == 1 {
                 power = Some(match power {

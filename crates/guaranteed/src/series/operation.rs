@@ -188,6 +188,7 @@ impl RegisterKind {
     fn of_piecewise(operation: Piecewise, kinds: &[Self], guard_states: &[bool]) -> Self {
         let inherited = Self::inherited(&operation.operands(), kinds);
         let stateless = inherited.stateless;
+
         match operation {
             Piecewise::Abs(..) => inherited,
             // Constant where it is decided, and nothing is known where it is not.

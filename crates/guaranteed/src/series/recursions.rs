@@ -109,6 +109,7 @@ impl SeriesTape {
         let Some(symbol) = self.symbols[index] else {
             return;
         };
+
         if !self.is_plain(out) {
             let radius = self.cells.shape().radius();
             let form = self.cells.form_mut(cell);
@@ -147,10 +148,12 @@ impl SeriesTape {
     fn first_quotient(&mut self, out: Cell, a: Register, b: Register) {
         let reciprocal = companion(out);
         self.apply(reciprocal, IntervalFunction::Reciprocal, (b, 0));
+
         if self.is_plain(out.0) {
             let quotient = self.interval((a, 0)) / self.interval((b, 0));
             return self.set(out, quotient);
         }
+
         self.clear(out);
         self.add_product(out, (a, 0), reciprocal, 1.0);
     }
@@ -179,11 +182,13 @@ impl SeriesTape {
     fn root(&mut self, out: Cell, a: Register) {
         let k = out.1;
         let sum = companion(out);
+
         if k == 0 {
             self.apply(out, IntervalFunction::Sqrt, (a, 0));
             self.apply(sum, IntervalFunction::Reciprocal, out);
             return self.divide(sum, 2.0);
         }
+
         // s_k = (a_k − Σ s_j s_{k−j}) / (2 s_0)
         self.copy(sum, (a, k), 1.0);
         self.add_square(sum, out.0, 1..k, -1.0);
@@ -220,12 +225,14 @@ impl SeriesTape {
     fn hyperbolic_tangent(&mut self, out: Cell, a: Register) {
         let k = out.1;
         let derivative = companion(out);
+
         if k == 0 {
             self.apply(out, IntervalFunction::Tanh, (a, 0));
             self.clear(derivative);
             self.add_constant(derivative, Interval::ONE);
             return self.add_product(derivative, out, out, -1.0);
         }
+
         self.integrate(out, a, derivative.0, 1.0);
         self.clear(derivative);
         self.add_square(derivative, out.0, 0..k + 1, -1.0);
@@ -234,15 +241,18 @@ impl SeriesTape {
     fn primitive(&mut self, out: Cell, primitive: Primitive) {
         let k = out.1;
         let sum = companion(out);
+
         if k == 0 {
             self.apply(out, primitive.function, (primitive.argument, 0));
             return self.apply(sum, IntervalFunction::Reciprocal, (primitive.over, 0));
         }
+
         // over · p' = ± a':  p_k = (± a_k − Σ_{j<k} (j / k) p_j over_{k−j}) / over_0
         self.clear(sum);
         self.add_convolution(sum, out.0, primitive.over, 1..k, |j| -j);
         self.divide(sum, k as f64);
         self.add(sum, (primitive.argument, k), primitive.sign);
+
         self.finish_quotient(out);
     }
 
@@ -267,10 +277,12 @@ impl SeriesTape {
         let k = out.1;
         let sum = companion(out);
         self.clear(sum);
+
         for j in 1..=k {
             self.add_product(sum, (y, j), (x, k - j), j as f64);
             self.add_product(sum, (x, j), (y, k - j), -(j as f64));
         }
+
         self.add_convolution(sum, out.0, over, 1..k, |j| -j);
         self.divide(sum, k as f64);
         self.finish_quotient(out);
@@ -315,6 +327,7 @@ impl SeriesTape {
         let slope = Interval::point(slope);
         self.clear(out);
         self.add_scaled(out, slope, a);
+
         if out.1 == 0 {
             let right = (Interval::ONE - slope) * Interval::point(range.hi);
             let left = (Interval::ONE + slope) * Interval::point(-range.lo);

@@ -61,6 +61,7 @@ impl SeriesTape {
     ) -> Self {
         let lowered = lower(program, parameters);
         let kinds = classify(&lowered.operations, &lowered.guard_states, symbols);
+
         Self {
             leaves: lowered.states(),
             cells: Cells::new(&kinds),
@@ -130,6 +131,7 @@ impl SeriesTape {
     pub fn result(&self, index: usize, k: usize) -> Coefficient<'_> {
         let register = self.lowered.results[index];
         let kind = self.kinds[register];
+
         if k > 0 && kind.still {
             Coefficient::Plain(Interval::ZERO)
         } else if kind.plain {

@@ -50,6 +50,7 @@ impl Flowpipe<'_> {
             self.field
                 .begin_series(self.set.shape, STRIDE, self.time, assumptions);
         }
+
         for k in 0..=MOST_ORDER {
             self.polynomial.order = k;
             self.find_derivatives(k);
@@ -60,6 +61,7 @@ impl Flowpipe<'_> {
                 self.take_derivatives(k)?;
             }
         }
+
         self.polynomial.find_ranges();
         Ok(())
     }

@@ -35,6 +35,7 @@ pub(super) fn enclose(
     if pair.disordered || blown_up {
         return None;
     }
+
     buffered.report();
     outcome.remarks.push(REMARK.to_owned());
     Some(outcome)
@@ -99,6 +100,7 @@ impl<'p> CooperativePair<'p> {
         if start.open() == 0 || problem.loops.is_some() {
             return None;
         }
+
         let mut whole = SingleSet::new(problem, &start);
         let corners = corners_at_start(problem, whole.flowpipe())?;
         let run = |states: fn(&Interval) -> f64, parameters: Vec<Interval>| {
@@ -108,6 +110,7 @@ impl<'p> CooperativePair<'p> {
             };
             SingleSet::new(problem, &start)
         };
+
         Some(Self {
             problem,
             lower: run(|range| range.lo, corners.lower),
@@ -124,6 +127,7 @@ impl<'p> CooperativePair<'p> {
         if self.settled {
             return true;
         }
+
         let tube = self.tube(self.time, until);
         let span = Interval::new(self.time, until);
         let corners = ordered_corners(self.whole.flowpipe(), span, &tube);
@@ -131,6 +135,7 @@ impl<'p> CooperativePair<'p> {
         let ordered = corners.is_some_and(|corners| corners.lower == lower);
         let certain = !self.problem.has_uncertain_parameters();
         self.settled = ordered && self.problem.affine && certain;
+
         ordered
     }
 }
@@ -144,6 +149,7 @@ fn corners_at_start(problem: &Problem, whole: &mut Flowpipe<'_>) -> Option<Corne
         .map(|threshold| threshold.throughout(start, start))
         .collect();
     whole.enter(start, &switches).ok()?;
+
     ordered_corners(whole, Interval::point(start), &problem.start)
 }
 
@@ -156,6 +162,7 @@ fn ordered_corners(
     if !whole.is_ordered(span, boxes) {
         return None;
     }
+
     let signs = whole.parameter_signs(span, boxes);
     Corners::of(&signs, &whole.problem.parameters)
 }
@@ -179,6 +186,7 @@ impl Corners {
     fn of(signs: &[(usize, Interval)], parameters: &[Interval]) -> Option<Self> {
         let mut lower = parameters.to_vec();
         let mut upper = parameters.to_vec();
+
         for &(index, effect) in signs {
             let least = Interval::point(parameters[index].lo);
             let greatest = Interval::point(parameters[index].hi);
@@ -219,6 +227,7 @@ impl Stepper for CooperativePair<'_> {
     fn prove(&mut self, until: f64) -> Result<(), StepFailure> {
         self.lower.prove(until)?;
         self.upper.prove(until)?;
+
         if !self.keeps_order(until) {
             self.disordered = true;
             return Err(StepFailure::Disordered);

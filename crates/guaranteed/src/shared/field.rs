@@ -33,6 +33,7 @@ impl<'p> VectorField<'p> {
         let evaluator = |program: &Arc<Program>| {
             Evaluator::new(Arc::clone(program), &Interval::ZERO, parameters)
         };
+
         Self {
             problem,
             jacobian: Jacobian::new(problem, &forms, parameters),
@@ -134,6 +135,7 @@ impl VectorField<'_> {
         if !self.forms[system].needs_assumptions() {
             return Assumptions::default();
         }
+
         self.evaluate(system, time, boxes);
         self.forms[system].assumptions_from(&self.evaluators[system])
     }

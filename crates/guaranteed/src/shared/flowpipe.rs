@@ -60,6 +60,7 @@ impl SymbolCount {
         if range.is_point() {
             return None;
         }
+
         self.used += 1;
         Some(self.used - 1)
     }
@@ -115,6 +116,7 @@ impl<'p> Flowpipe<'p> {
         };
         let parameters = &start.parameters;
         let loops = problem.loops.as_ref();
+
         Self {
             problem,
             set: SymbolicSet::new(problem, &start.states, &state_symbols, shape),
@@ -160,6 +162,7 @@ impl Flowpipe<'_> {
         if !unknowns.is_due() {
             return Ok(());
         }
+
         let at = Instant {
             time,
             switches: &self.field.switches,
@@ -180,6 +183,7 @@ impl Flowpipe<'_> {
             time: self.time,
             switches: &self.field.switches,
         };
+
         if let Some(forms) = unknowns.renewed(at, self.set.shape, &self.set.forms) {
             self.set.forms = forms;
         }
@@ -193,9 +197,11 @@ impl Flowpipe<'_> {
         if let Some(rate) = self.phase.rate {
             return rate;
         }
+
         let majorant = self.majorant_now();
         let rate = self.set.balance(&majorant);
         self.phase.rate = self.problem.affine.then_some(rate);
+
         rate
     }
 
@@ -204,12 +210,14 @@ impl Flowpipe<'_> {
         if let Some(majorant) = &self.phase.majorant {
             return majorant.clone();
         }
+
         let now = self.now();
         let rows = self.field.jacobian_over(now, &self.set.boxes());
         let majorant = Majorant::of(&rows);
         if !self.problem.affine {
             return majorant;
         }
+
         self.phase.majorant = Some(majorant.clone());
         if self.parameters.iter().all(|range| range.is_point()) {
             let origin = vec![Interval::ZERO; self.dimension()];
@@ -234,11 +242,13 @@ impl Flowpipe<'_> {
         if !self.field.is_decided(span, boxes) {
             return false;
         }
+
         // Across a pole there is no order to keep, whatever the signs on either side.
         let slopes = self.field.slopes(span, boxes);
         if slopes.iter().any(|slope| !slope.is_finite()) {
             return false;
         }
+
         let rows = self.field.jacobian_over(span, boxes);
         let mut rows = rows.iter().enumerate();
         rows.all(|(state, row)| slows_no_other(state, row))

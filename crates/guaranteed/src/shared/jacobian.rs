@@ -35,6 +35,7 @@ impl Jacobian {
         let system = |(program, tape): (&Arc<Program>, &SeriesTape)| {
             SystemJacobian::new(program, tape, &parameters, dimension)
         };
+
         Self {
             systems: problem.programs.iter().zip(tapes).map(system).collect(),
             parameters,
@@ -50,6 +51,7 @@ impl Jacobian {
     ) -> Vec<SparseRow> {
         let switches = constants(switches);
         let mut rows = Vec::new();
+
         for system in &mut self.systems {
             system.evaluator.set_time(&Dual::constant(time));
             system.evaluator.set_switches(&switches);
@@ -72,9 +74,11 @@ impl Jacobian {
         if effects.is_empty() {
             return effects;
         }
+
         let switches = constants(switches);
         let states = constants(states);
         let mut varied = constants(parameters);
+
         for system in &mut self.systems {
             system.evaluator.set_time(&Dual::constant(time));
             system.evaluator.set_switches(&switches);
@@ -111,6 +115,7 @@ impl SystemJacobian {
         for (dual, &state) in self.states.iter_mut().zip(states) {
             *dual = Dual::constant(state);
         }
+
         let mut rows = vec![SparseRow::new(); self.results.len()];
         for &leaf in &self.leaves {
             self.states[leaf].derivative = Interval::ONE;

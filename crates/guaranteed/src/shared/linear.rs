@@ -37,6 +37,7 @@ impl Linear {
             }
         };
         shape.set_combination(out, self.rows[state].iter().map(term));
+
         if k == 0 {
             shape.add_constant(out, self.constants[state]);
         }

@@ -90,6 +90,7 @@ impl LoopUnknowns {
             &Dual::constant(Interval::ZERO),
             &constants(parameters),
         );
+
         Self {
             states: problem.names.len(),
             unknowns: loops.unknowns.len(),
@@ -121,6 +122,7 @@ impl LoopUnknowns {
         let missed = self.missed(at, shape, forms, &inverse, None)?;
         self.add_missed(shape, forms, &missed);
         self.closed = true;
+
         Some(())
     }
 
@@ -141,6 +143,7 @@ impl LoopUnknowns {
         self.add_missed(shape, &mut renewed, &missed);
         let after = shape.ranges(&renewed).split_off(self.states);
         let mut pairs = after.iter().zip(&before);
+
         pairs
             .all(|(after, before)| after.width() <= before.width())
             .then_some(renewed)
@@ -173,6 +176,7 @@ impl LoopUnknowns {
         let inverse = slopes.by_unknowns.try_inverse()?;
         let sensitivity = -&inverse * slopes.by_states;
         let (known, open) = forms.split_at_mut(self.states * shape.width());
+
         for (i, form) in open.chunks_exact_mut(shape.width()).enumerate() {
             form.fill(0.0);
             for (j, state) in known.chunks_exact(shape.width()).enumerate() {
@@ -248,6 +252,7 @@ impl LoopUnknowns {
     fn slopes(&mut self, at: Instant<'_>, centers: &[f64], unknowns: &[f64]) -> ResidualSlopes {
         let mut all = constants(&[centers, unknowns].concat());
         let mut matrix = DMatrix::zeros(self.unknowns, all.len());
+
         for j in 0..all.len() {
             all[j].derivative = 1.0;
             let results = self.evaluate_numbers(at, &all);
@@ -303,9 +308,11 @@ impl LoopUnknowns {
         let residual = self.residual_ranges(at, shape, forms, &boxes);
         let direct = self.direct(inverse, &residual);
         let mut guess: Vec<f64> = direct.iter().map(|d| above(2.0 * d)).collect();
+
         if let Some(known) = known {
             enlarge_to(&mut guess, &boxes[self.states..], known);
         }
+
         for _ in 0..MOST_GUESSES {
             let condition = Krawczyk {
                 direct: direct.clone(),
@@ -354,6 +361,7 @@ impl LoopUnknowns {
         let rough = self.residuals_on_intervals(at, boxes);
         let fine = self.residuals_on_forms(at, shape, forms);
         let pairs = fine.into_iter().zip(rough);
+
         pairs
             .map(|(fine, rough)| fine.intersection(rough).unwrap_or(fine).magnitude())
             .collect()
@@ -386,6 +394,7 @@ impl LoopUnknowns {
             Coefficient::Plain(range) => range,
             Coefficient::Form(form) => shape.range(form),
         };
+
         (0..self.unknowns).map(range).collect()
     }
 
@@ -402,6 +411,7 @@ impl LoopUnknowns {
         self.intervals.set_switches(&constants(at.switches));
         let mut results = vec![Dual::constant(Interval::ZERO); self.unknowns];
         let mut rest = DMatrix::zeros(self.unknowns, self.unknowns);
+
         for j in 0..self.unknowns {
             all[self.states + j].derivative = Interval::ONE;
             self.intervals.set_states(&all);
@@ -430,6 +440,7 @@ fn row_product(inverse: &DMatrix<f64>, row: usize, results: &[Dual<Interval>]) -
 fn enlarge_to(guess: &mut [f64], own: &[Interval], known: &[Interval]) {
     let pairs = own.iter().zip(known);
     let apart = pairs.map(|(own, known)| (*known - *own).magnitude());
+
     for (guess, needed) in guess.iter_mut().zip(apart) {
         *guess = guess.max(above(needed));
     }

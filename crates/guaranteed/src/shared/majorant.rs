@@ -56,6 +56,7 @@ impl Majorant {
             weights.clear();
             weights.resize(self.rows.len(), 1.0);
         }
+
         for _ in 0..POWER_ITERATIONS {
             let next = self.product(weights);
             let size = maximum(&next);
@@ -77,6 +78,7 @@ impl Majorant {
         for w in weights.iter_mut() {
             *w = w.max(floor);
         }
+
         let products = self.product(weights);
         let rates = products.iter().zip(weights.iter()).map(|(p, w)| p / w);
         rates.fold(0.0, f64::max)
@@ -90,6 +92,7 @@ impl Majorant {
         let norm = above(self.norm() * h);
         let mut sum = d.to_vec();
         let mut term = d.to_vec();
+
         for k in 1..MOST_TERMS {
             term = self.next_term(&term, h, k);
             add_above(&mut sum, &term);

@@ -53,6 +53,7 @@ impl<'w> Outputs<'w> {
     fn next(&self) -> Option<f64> {
         let interval = self.interval?;
         let next = self.start + (self.reported + 1) as f64 * interval;
+
         Some(if next > self.stop - 1e-9 * interval {
             self.stop
         } else {
@@ -73,6 +74,7 @@ impl<'w> Outputs<'w> {
             self.report(next, &stepper.boxes_at(next));
             reached = next;
         }
+
         if reached < until {
             self.gather(reached, until, stepper);
             if self.interval.is_none() {
@@ -89,6 +91,7 @@ impl<'w> Outputs<'w> {
             self.report(next, tube);
             reached = next;
         }
+
         if reached < until {
             self.join(tube);
             if self.interval.is_none() {
@@ -109,6 +112,7 @@ impl<'w> Outputs<'w> {
         if !self.watcher.wants_tubes() {
             return;
         }
+
         let mut start = from;
         for part in 1..=PARTS {
             let end = if part == PARTS {
@@ -139,6 +143,7 @@ impl<'w> Outputs<'w> {
         if let Some(tube) = self.tube.take() {
             self.watcher.tube(self.tube_start, time, &tube[visible]);
         }
+
         self.watcher.instant(time, &boxes[visible]);
         self.tube_start = time;
         self.reported += 1;

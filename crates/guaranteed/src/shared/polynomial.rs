@@ -102,6 +102,7 @@ impl StepPolynomial {
         let dimension = self.dimension();
         self.coefficients.resize(dimension * STRIDE * width, 0.0);
         self.derivatives.resize(dimension * width, 0.0);
+
         for (state, form) in set.forms.chunks_exact(width).enumerate() {
             self.coefficients[state * STRIDE * width..][..width].copy_from_slice(form);
         }
@@ -122,6 +123,7 @@ impl StepPolynomial {
             .map(|state| shape.magnitude_of(self.coefficient(state, k)))
             .collect();
         let mut derivatives = std::mem::take(&mut self.derivatives);
+
         for (state, form) in derivatives.chunks_exact_mut(shape.width()).enumerate() {
             let coefficient = |column| (self.coefficient(column, k), magnitudes[column]);
             linear.derivative(state, k, shape, coefficient, form);
@@ -144,6 +146,7 @@ impl StepPolynomial {
         if !radius.is_finite() || form.iter().any(|c| !c.is_finite()) {
             return false;
         }
+
         self.defects[state * STRIDE + k] = above(count * radius);
         true
     }

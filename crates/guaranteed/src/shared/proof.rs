@@ -64,6 +64,7 @@ impl Flowpipe<'_> {
         // Series that could not be built again have lost theirs.
         let order = self.polynomial.order;
         let step = StepSpan::new(self.time, until);
+
         self.try_to_prove(&step, tolerances).inspect_err(|_| {
             // A shorter step is tried next, with what was assumed at first.
             if self.field.assumptions().ne(&assumed) {
@@ -141,6 +142,7 @@ impl Flowpipe<'_> {
         };
         self.check_truncation(&top, step.length, tolerances)?;
         let states = top.iter().enumerate();
+
         Ok(states
             .map(|(state, &top)| self.integrated_defect_of(state, top, step.length))
             .collect())
@@ -156,6 +158,7 @@ impl Flowpipe<'_> {
         let truncation = length.powi(order as i32 + 1) / (order + 1) as f64;
         let coarse =
             |(top, tolerance): (&f64, &f64)| top.is_nan() || top * truncation > 4.0 * tolerance;
+
         match top.iter().zip(tolerances).position(coarse) {
             Some(state) => Err(StepFailure::Coarse { state }),
             None => Ok(()),
@@ -166,6 +169,7 @@ impl Flowpipe<'_> {
     fn integrated_defect_of(&self, state: usize, top: f64, length: f64) -> f64 {
         let mut sum = top / (self.polynomial.order + 1) as f64;
         let defects = self.polynomial.defects_of(state).iter().enumerate();
+
         for (k, defect) in defects.rev() {
             sum = sum * length + defect / (k + 1) as f64;
         }
@@ -179,6 +183,7 @@ impl Flowpipe<'_> {
             .map(|state| shifted(polynomial.ranges_of(state), elapsed))
             .collect();
         let time = Interval::point(self.time) + elapsed;
+
         self.field
             .last_coefficients(time, &series, polynomial.order)
     }
@@ -193,6 +198,7 @@ impl Flowpipe<'_> {
     ) -> Result<ErrorBound, StepFailure> {
         let polynomial = self.polynomial.spans(step.elapsed);
         let defect = self.integrated_defect(step, tolerances)?;
+
         if self.problem.affine {
             let error = finite(self.majorant_now().grown(step.length, &defect))?;
             let tube = widened(&polynomial, &error);
@@ -218,6 +224,7 @@ impl Flowpipe<'_> {
             }
             guess = inflated(&error);
         }
+
         let worst = (0..defect.len()).max_by(|&a, &b| defect[a].total_cmp(&defect[b]));
         Err(StepFailure::NoInclusion {
             state: worst.unwrap_or(0),
@@ -256,6 +263,7 @@ impl Flowpipe<'_> {
         if loops.is_some_and(|loops| loops.switched) {
             return Err(StepFailure::SwitchedLoop); // unknowns would jump, nobody knows when
         }
+
         self.set_switches(switches);
         let step = StepSpan::new(self.time, until);
         let picard = self.picard_box(&step)?;
@@ -263,6 +271,7 @@ impl Flowpipe<'_> {
         let radii: Vec<f64> = picard.slopes.iter().map(moved).collect();
         self.time = until;
         self.set.widen(&radii);
+
         Ok(picard.boxes)
     }
 
@@ -270,6 +279,7 @@ impl Flowpipe<'_> {
         let start = self.set.boxes();
         let mut guess = start.clone();
         let mut escaped = 0;
+
         for _ in 0..MOST_BOX_GUESSES {
             let slopes = self.field.slopes(step.instants, &guess);
             if let Some(state) = slopes.iter().position(|slope| !slope.is_finite()) {

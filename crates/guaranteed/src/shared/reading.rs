@@ -18,6 +18,7 @@ impl Flowpipe<'_> {
         let elapsed = Interval::point(time) - Interval::point(self.time);
         let powers = powers(elapsed, polynomial.order);
         let mut forms = vec![0.0; self.dimension() * shape.width()];
+
         for (state, form) in forms.chunks_exact_mut(shape.width()).enumerate() {
             shape.combine(form, polynomial.series_of(state), &powers);
             shape.widen(form, self.proved_error(state));
@@ -41,6 +42,7 @@ impl Flowpipe<'_> {
         let around = Interval::new(from, to) - Interval::point(middle);
         let boxes = self.boxes_at(middle);
         let states = boxes.into_iter().enumerate();
+
         states
             .map(|(state, at_middle)| self.state_tube(state, at_middle, around, elapsed))
             .collect()
@@ -59,6 +61,7 @@ impl Flowpipe<'_> {
         let linear = at_middle + slope * around;
         let span = self.polynomial.span_of(state, elapsed);
         let whole = span.widened(self.proved_error(state));
+
         linear.intersection(whole).unwrap_or(whole)
     }
 
@@ -70,6 +73,7 @@ impl Flowpipe<'_> {
         self.set.forms = self.forms_at(until);
         self.time = until;
         self.renew_unknowns();
+
         self.set.absorb();
     }
 }

@@ -16,6 +16,7 @@ pub(crate) fn orthogonal(columns: &Columns, units: &[f64]) -> Columns {
     for (i, mut row) in scaled.row_iter_mut().enumerate() {
         row.iter_mut().for_each(|entry| *entry /= units[i]);
     }
+
     let mut reduced = orthogonal_in_units(&scaled).unwrap_or_else(|| along_axes(&scaled));
     for (i, mut row) in reduced.row_iter_mut().enumerate() {
         row.iter_mut().for_each(|entry| *entry *= units[i]);
@@ -30,6 +31,7 @@ fn orthogonal_in_units(columns: &Columns) -> Option<Columns> {
     if basis.ncols() < rows || basis.iter().any(|v| !v.is_finite()) {
         return None;
     }
+
     let transposed = basis.transpose();
     let coordinates = &transposed * columns;
     let inverse = Inverse::of(&basis, &transposed)?;
@@ -39,6 +41,7 @@ fn orthogonal_in_units(columns: &Columns) -> Option<Columns> {
     // The products below are rounded; what that may lose is added before.
     let rounding = product_rounding(&basis, &reach);
     add_above(&mut reach, &inverse.applied(&rounding));
+
     Some(DMatrix::from_fn(rows, rows, |k, i| {
         basis[(k, i)] * reach[i]
     }))
@@ -48,6 +51,7 @@ fn longest_first(columns: &Columns) -> Columns {
     let length = |j: usize| columns.column(j).norm_squared();
     let mut order: Vec<usize> = (0..columns.ncols()).collect();
     order.sort_by(|&a, &b| length(b).total_cmp(&length(a)).then(a.cmp(&b)));
+
     DMatrix::from_fn(columns.nrows(), columns.ncols(), |i, j| {
         columns[(i, order[j])]
     })
@@ -85,6 +89,7 @@ fn residues(columns: &Columns, basis: &DMatrix<f64>, coordinates: &DMatrix<f64>)
         difference[(i, j)].abs() + unit * (sizes[(i, j)] + columns[(i, j)].abs())
     };
     let bound = |i: usize| (0..columns.ncols()).map(|j| entry(i, j)).sum::<f64>();
+
     (0..columns.nrows()).map(|i| above(bound(i))).collect()
 }
 
@@ -117,6 +122,7 @@ impl Inverse {
         };
         let direct: Vec<f64> = (0..radii.len()).map(product).collect();
         let largest = direct.iter().copied().fold(0.0, f64::max);
+
         direct
             .iter()
             .map(|d| above(d + self.excess * largest))
@@ -135,6 +141,7 @@ fn distance_from_identity(basis: &DMatrix<f64>, transposed: &DMatrix<f64>) -> f6
         (product[(i, j)] - identity).abs() + unit * (sizes[(i, j)] + 1.0)
     };
     let row = |i: usize| (0..rows).map(|j| entry(i, j)).sum::<f64>();
+
     above((0..rows).map(row).fold(0.0, f64::max))
 }
 
@@ -147,13 +154,16 @@ pub(crate) fn girard(columns: &Columns, limit: usize, scale: &[f64]) -> Columns 
     if count <= limit {
         return columns.clone();
     }
+
     let kept = limit.saturating_sub(rows);
     let order = farthest_from_a_box_first(columns, scale);
     let (keep, merge) = order.split_at(kept);
     let mut result = DMatrix::zeros(rows, kept + rows);
+
     for (to, &from) in keep.iter().enumerate() {
         result.set_column(to, &columns.column(from));
     }
+
     for i in 0..rows {
         let merged = merge.iter().map(|&j| columns[(i, j)].abs());
         result[(i, kept + i)] = above(merged.sum());
@@ -167,6 +177,7 @@ fn farthest_from_a_box_first(columns: &Columns, scale: &[f64]) -> Vec<usize> {
         .collect();
     let mut order: Vec<usize> = (0..columns.ncols()).collect();
     order.sort_by(|&a, &b| distances[b].total_cmp(&distances[a]).then(a.cmp(&b)));
+
     order
 }
 

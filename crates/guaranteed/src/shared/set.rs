@@ -34,6 +34,7 @@ impl SymbolicSet {
         let dimension = problem.dimension();
         let mut forms = vec![0.0; dimension * shape.width()];
         let named = boxes.iter().zip(symbols);
+
         for (form, (range, symbol)) in forms.chunks_exact_mut(shape.width()).zip(named) {
             form[0] = range.middle();
             if let Some(symbol) = symbol {
@@ -100,11 +101,13 @@ impl SymbolicSet {
         let first = self.shape.first_error();
         let open = self.open_radii();
         let mut columns = DMatrix::zeros(self.dimension(), known + open.len());
+
         for (state, form) in self.iter().enumerate() {
             for symbol in 0..known {
                 columns[(state, symbol)] = form[first + symbol];
             }
         }
+
         for (new, &(state, radius)) in open.iter().enumerate() {
             columns[(state, known + new)] = radius;
         }
@@ -120,12 +123,14 @@ impl SymbolicSet {
         };
         let mut forms = vec![0.0; self.dimension() * next.width()];
         let pairs = forms.chunks_exact_mut(next.width()).zip(self.iter());
+
         for (state, (form, before)) in pairs.enumerate() {
             form[..first].copy_from_slice(&before[..first]);
             for symbol in 0..columns.ncols() {
                 form[first + symbol] = columns[(state, symbol)];
             }
         }
+
         self.forms = forms;
         self.shape = next;
     }
@@ -140,6 +145,7 @@ impl SymbolicSet {
             (false, true) => (12 * dimension, 10 * dimension),
             (false, false) => (3 * dimension, 2 * dimension),
         };
+
         if columns.ncols() <= limit {
             columns
         } else if self.affine {

@@ -51,6 +51,7 @@ impl<'p> SingleSet<'p> {
         let uncertain = start.has_uncertain_parameters();
         let nonlinear = !problem.affine || uncertain;
         let quadratic = nonlinear && start.open() <= MOST_SYMBOLS_SQUARED;
+
         Self {
             flowpipe: Flowpipe::new(problem, start, quadratic),
             affine: problem.affine && !uncertain,
@@ -72,13 +73,16 @@ impl SingleSet<'_> {
         let boxes = self.flowpipe.set.boxes();
         self.update_scale(&boxes);
         let rest = AT_REST * largest(&self.scale);
+
         if self.scale.iter().any(|scale| *scale <= rest) {
             self.look_ahead(time, growth_rate, &boxes);
         }
+
         let floor = (LEAST_SCALE.0 * largest(&self.scale)).max(LEAST_SCALE.1);
         self.update_tolerances(&boxes, floor);
         let states = self.scale.iter().zip(&boxes);
         let relative = states.map(|(scale, range)| range.radius() / scale.max(floor));
+
         self.relative_radius = relative.fold(0.0, f64::max);
     }
 
@@ -94,6 +98,7 @@ impl SingleSet<'_> {
         let longest = 1.0 / growth_rate.max(1.0 / self.duration);
         let span = Interval::new(time, time + longest);
         let slopes = self.flowpipe.field.slopes(span, boxes);
+
         for (scale, slope) in self.scale.iter_mut().zip(slopes) {
             if slope.is_finite() {
                 *scale = scale.max(slope.magnitude() * longest);
@@ -130,6 +135,7 @@ impl SingleSet<'_> {
             (order * tolerance / top.max(1e-300)).powf(1.0 / order)
         };
         let states = self.tolerances.iter().zip(&self.flowpipe.polynomial.top);
+
         states.map(length).fold(f64::INFINITY, f64::min)
     }
 }
@@ -151,6 +157,7 @@ impl Stepper for SingleSet<'_> {
         self.flowpipe.freeze(end, loss);
         let reach = (self.part() / growth_rate.max(1e-300)).min(end - time);
         self.flowpipe.prepare(reach, &self.tolerances)?;
+
         Ok(self.longest_by_truncation().min(reach))
     }
 

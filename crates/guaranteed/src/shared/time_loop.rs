@@ -44,6 +44,7 @@ pub(super) fn run_time_loop(
     outputs.begin(&stepper.boxes()[visible]);
     let stopped = time_loop.run(stepper, &mut outputs).err();
     outputs.finish(time_loop.time, &stepper.boxes());
+
     EnclosureOutcome {
         reached: time_loop.time,
         steps: time_loop.steps,
@@ -111,6 +112,7 @@ impl<'a> TimeLoop<'a> {
         stepper
             .enter(self.time, &switches)
             .map_err(|failure| self.blown_up(failure))?;
+
         while self.time < end {
             self.step(end, stepper, outputs)?;
             if !outputs.proceed(self.time) {
@@ -132,6 +134,7 @@ impl<'a> TimeLoop<'a> {
         let length = until - from;
         let rounding = length < ROUNDING * self.problem.duration();
         let count = if rounding { 1 } else { CROSSING_STEPS };
+
         for step in 1..=count {
             let end = if step == count {
                 until
@@ -195,6 +198,7 @@ impl TimeLoop<'_> {
         let limit = self.limit(end);
         let mut length = self.first_length(proposed).min(limit - self.time);
         self.halved = false;
+
         loop {
             let until = self.until(length, limit);
             if until <= self.time {
@@ -234,6 +238,7 @@ impl TimeLoop<'_> {
         if half <= LEAST_STEP * self.problem.duration() || failure == StepFailure::Disordered {
             return Err(self.blown_up(failure));
         }
+
         Ok(half)
     }
 
@@ -254,6 +259,7 @@ impl TimeLoop<'_> {
         if !self.steps.is_multiple_of(STEPS_WITHOUT_PROGRESS) {
             return Ok(());
         }
+
         let before = std::mem::replace(&mut self.checkpoint, self.time);
         if self.time - before < self.least_progress() {
             let state = widest(&boxes);
@@ -279,6 +285,7 @@ impl TimeLoop<'_> {
         };
         let start = self.problem.start_time;
         let mut next = start + ((self.time - start) / step).floor().mul_add(step, step);
+
         while next <= self.time {
             let further = next + step;
             if further <= next {

@@ -73,6 +73,7 @@ pub(crate) fn stand_ins(
 ) -> Result<StandIns, Refusal> {
     let mut found = StandIns::default();
     let asked: Option<bool> = settings.choice_or_default(&ROLLBACK_FREE);
+
     for system in systems {
         let poor = !system.capabilities.trial;
         let can = system.capabilities.linearize;
@@ -91,6 +92,7 @@ pub(crate) fn stand_ins(
             ));
         }
     }
+
     if !found.estimated.contains(&true) {
         found.warnings.extend(unused(settings));
     }
@@ -112,5 +114,6 @@ fn unused(settings: &Settings) -> Vec<String> {
         let key = option.key;
         format!("nothing was estimated, so that the option {key} was not used: see rollback-free")
     };
+
     given.map(text).collect()
 }

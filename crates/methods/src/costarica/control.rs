@@ -54,6 +54,7 @@ impl ControlPart {
         let inputs = interface.inputs.len();
         let outputs = interface.outputs.len();
         let sizes = [states, inputs, inputs, outputs];
+
         Self {
             control,
             times: [f64::NAN; DEPTH],
@@ -74,9 +75,11 @@ impl ControlPart {
         let known = here.x.iter().chain(&here.u);
         let known = known.chain(&here.u_slope).chain(&here.g);
         let newest = self.slot(0);
+
         for (kept, new) in self.past[newest].iter_mut().zip(known) {
             *kept = *new;
         }
+
         self.rates.copy_from_slice(here.g_time.as_slice());
         for age in 0..self.kept {
             let PastPoint([x, u, u_slope, g]) =
@@ -123,6 +126,7 @@ impl ControlPart {
             let rate = self.rates[output];
             return [value + rate * ahead, rate, 0.0];
         }
+
         let degree = match self.control {
             Control::ZeroOrder => 0,
             Control::FirstOrder => 1.min(self.kept - 1),
@@ -140,6 +144,7 @@ impl ControlPart {
             (found - newest).abs()
         };
         let degrees = 0..self.kept.saturating_sub(1).min(3);
+
         degrees
             .map(|q| (miss(q), q))
             .min_by(|a, b| a.0.total_cmp(&b.0))
@@ -152,6 +157,7 @@ impl ControlPart {
         let value = |age: usize| self.value(from + age, output);
         let gap = |a: usize, b: usize| self.time(from + a) - self.time(from + b);
         let (d1, d2, h1);
+
         match degree {
             0 => return [value(0), 0.0, 0.0],
             1 => {

@@ -90,6 +90,7 @@ impl Estimator {
                 DMatrix::zeros(rows, inputs),
             ]
         };
+
         Self {
             options,
             sizes,
@@ -115,9 +116,11 @@ impl Estimator {
         if here.affine != 0 && here.affine == self.affine && self.control.is_known() {
             return; // f_C and y_C are what they were
         }
+
         let x = here.x.as_slice();
         let u = here.u.as_slice();
         let u_slope = here.u_slope.as_slice();
+
         for (row, forcing) in self.forcing.iter_mut().enumerate() {
             let explained = || {
                 row_product(&here.a, row, x)
@@ -131,6 +134,7 @@ impl Estimator {
                 here.f[row] - explained()
             };
         }
+
         if self.options.form == Form::Full {
             self.ramp.copy_from_slice(here.f_time.as_slice());
         }
@@ -154,6 +158,7 @@ impl Estimator {
         let same = known || entries_kept.all(|(kept, new)| kept == new);
         self.affine = here.affine;
         let stale = self.size != size || !same;
+
         if stale {
             for (kept, new) in self.matrices.iter_mut().zip(entries(here)) {
                 *kept = *new;
@@ -162,6 +167,7 @@ impl Estimator {
             self.compute_operators(size, here, transfer)?;
             self.size = size;
         }
+
         self.compute_offsets(size, here);
         Ok(stale)
     }
@@ -183,6 +189,7 @@ impl Estimator {
             }
             rows = watched.each_ref();
         }
+
         let [c, d, d_slope] = rows;
         let space = StateSpace {
             a: &here.a,
@@ -206,6 +213,7 @@ impl Estimator {
             ..
         } = self.sizes;
         let mut place = self.operators.iter_mut();
+
         for gains in &transfer.orders {
             for output in 0..rows {
                 let by_inputs = (0..inputs)
@@ -309,6 +317,7 @@ pub(crate) fn zero_non_finite(here: &mut Linearization) -> bool {
         .chain(rates)
         .flatten();
     let wild = entries.filter(|entry| !entry.is_finite());
+
     wild.map(|entry| *entry = 0.0).count() > 0
 }
 
@@ -320,6 +329,7 @@ impl Checkpoint for Estimator {
         archive.slice(&mut self.offsets)?;
         archive.slice(&mut self.forcing)?;
         archive.slice(&mut self.ramp)?;
+
         self.control.visit(archive)
     }
 }

@@ -47,11 +47,13 @@ impl<S: System> Costarica<S> {
         if system.linearize().is_none() {
             return Err(system);
         }
+
         let degree = system.input_degree().min(MAX_DEGREE);
         let estimator = Estimator::new(system.interface(), degree, options, false);
         let here = Linearization::of(system.interface());
         let transfer = estimator.sizes().transfer();
         let present = vec![f64::NAN; system.interface().outputs.len()];
+
         Ok(Self {
             system,
             estimator,
@@ -91,9 +93,11 @@ impl<S: System> Costarica<S> {
             .iter_mut()
             .zip(&response.outputs)
             .for_each(|(value, knot)| *value = knot.value);
+
         if step.is_instant() {
             self.estimator.forget();
         }
+
         if response.derivatives() > 0 && self.system.output_derivatives() == 0 {
             self.provide_slopes(step, inputs, response)?;
         }
@@ -111,6 +115,7 @@ impl<S: System> Costarica<S> {
         self.localize(step.end, response)?;
         let input = |i: usize| inputs[i].at(step.size());
         let outputs = &self.system.interface().outputs;
+
         for (output, knot) in response.outputs.iter_mut().enumerate() {
             if outputs[output].kind == SignalKind::Continuous {
                 knot.slope = slope_of(&self.here, output, input);
@@ -179,6 +184,7 @@ impl<S: System> Trial for Costarica<S> {
             .outputs
             .iter()
             .map(|output| output.kind);
+
         for ((output, knot), kind) in response.outputs.iter_mut().enumerate().zip(kinds) {
             if kind != SignalKind::Continuous {
                 *knot = Knot::from(self.present[output]);
@@ -192,6 +198,7 @@ impl<S: System> Trial for Costarica<S> {
                 curvature,
             };
         }
+
         response.states.fill(f64::NAN);
         response.reached = step.end;
         response.next_event = self.next_event;

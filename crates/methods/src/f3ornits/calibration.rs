@@ -41,6 +41,7 @@ impl Points {
             count,
         };
         let now = past.reached_by(system);
+
         for age in 0..count {
             let (time, outputs) = past.point(system, age);
             points.times[age] = time - now;
@@ -57,6 +58,7 @@ impl Points {
         self.times[0] = 0.0;
         self.values[0] = value;
         self.count = (self.count + 1).min(MOST);
+
         self
     }
 
@@ -80,14 +82,17 @@ impl Points {
         let degree = degree.min(self.count - 1);
         let times = &self.times;
         let mut differences = self.values;
+
         for order in 1..=degree {
             for i in (order..=degree).rev() {
                 differences[i] =
                     (differences[i] - differences[i - 1]) / (times[i] - times[i - order]);
             }
         }
+
         let mut coefficients = [0.0; MOST];
         coefficients[0] = differences[degree];
+
         for i in (0..degree).rev() {
             // p ← p · (τ − t_i) + difference
             for power in (1..=degree).rev() {
@@ -108,6 +113,7 @@ impl Points {
         if degree == 0 {
             return Signal::constant(self.values[0]);
         }
+
         let last = degree + 1;
         let weight = |i: usize| {
             let distances = (0..=last)
@@ -135,6 +141,7 @@ impl Points {
             .iter_mut()
             .zip(&weights)
             .for_each(|(value, weight)| *value -= weight * along / norm);
+
         fitted.extrapolate(degree)
     }
 }

@@ -16,6 +16,7 @@ impl Checkpoint for F3ornits<'_> {
         archive.slice(&mut self.steps)?;
         archive.slice(&mut self.standings)?;
         archive.slice(&mut self.events)?;
+
         archive.slice(&mut self.before_event)
     }
 }

@@ -39,6 +39,7 @@ impl Cycle {
         if systems.len() > MOST_UNKNOWNS {
             return None;
         }
+
         let fed = systems
             .iter()
             .flat_map(|&k| connections.inputs_of(k))
@@ -51,6 +52,7 @@ impl Cycle {
         outputs.sort_unstable();
         outputs.dedup();
         let size = outputs.len();
+
         (size <= MOST_UNKNOWNS).then(|| Self {
             systems,
             outputs,
@@ -77,10 +79,12 @@ impl Cycle {
             tasks[k].due = true;
             tasks[k].step = MacroStep::instant(tasks[k].response.reached);
         }
+
         for (place, &output) in self.outputs.iter().enumerate() {
             self.values[place] = value(connections, tasks, output);
             self.tolerances[place] = (SHARE * tolerance(output, self.values[place])).max(NOTHING);
         }
+
         let outputs = &self.outputs[..];
         let tolerances = &self.tolerances[..];
         let mut present = Present {
@@ -98,10 +102,12 @@ impl Cycle {
         if let Some(error) = present.error {
             return Err(error);
         }
+
         if outcome.ending == Ending::Converged {
             present.leave(&self.values);
             return Ok(());
         }
+
         self.failures += 1;
         present.pass_on_late()
     }
@@ -173,10 +179,12 @@ impl Equations for Present<'_, '_> {
                 }
             }
         }
+
         if let Err(error) = self.workers.advance(self.tasks) {
             self.error = Some(error);
             return false;
         }
+
         for (place, &output) in self.outputs.iter().enumerate() {
             residual[place] = values[place] - value(self.connections, self.tasks, output);
         }

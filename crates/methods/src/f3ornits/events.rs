@@ -31,11 +31,13 @@ impl F3ornits<'_> {
         if excess <= 1.0 {
             return Ok(false);
         }
+
         let due = || self.steps.iter().flatten();
         let mut early = due().map(|step| step.start).fold(f64::INFINITY, f64::min);
         let mut late = due().map(|step| step.end).fold(f64::NEG_INFINITY, f64::max);
         let start = early;
         let resolution = RESOLUTION * (self.span.1 - self.span.0) + 8.0 * f64::EPSILON * late.abs();
+
         while late - early > resolution {
             let middle = early + (late - early) / 2.0;
             let found = self.try_until(middle, past, workers)?;
@@ -47,6 +49,7 @@ impl F3ornits<'_> {
                 before = found;
             }
         }
+
         // An error that only grew past the limit is about the same on both sides: the step was too
         // long, that is all.
         let jumps = excess > 2.0 * before || early == start;
@@ -58,6 +61,7 @@ impl F3ornits<'_> {
         };
         self.try_until(end, past, workers)?;
         self.keep_tried();
+
         Ok(jumps)
     }
 
@@ -86,6 +90,7 @@ impl F3ornits<'_> {
             self.try_until(cut, past, workers)?;
             any = true;
         }
+
         if any {
             self.keep_tried();
         }
@@ -116,6 +121,7 @@ impl F3ornits<'_> {
                 };
             }
         }
+
         self.begin_attempt();
         for turn in self.turns.all() {
             if self.call(turn) {
@@ -124,6 +130,7 @@ impl F3ornits<'_> {
                 self.pass(past);
             }
         }
+
         self.tasks
             .iter_mut()
             .zip(&self.steps)
@@ -146,8 +153,10 @@ impl F3ornits<'_> {
         if self.events.iter().all(Option::is_none) {
             return Ok(());
         }
+
         self.keep_near_side(past);
         self.ask_beyond_events(workers)?;
+
         for (k, event) in self.events.iter().enumerate() {
             self.tasks[k].due = self.steps[k].is_some();
             match event {
@@ -163,6 +172,7 @@ impl F3ornits<'_> {
     fn keep_near_side(&mut self, past: &Past) {
         self.near_side.keep(&self.tasks);
         let kept = self.near_side.tasks_mut().iter_mut();
+
         for task in kept.filter(|task| task.due) {
             self.states[task.system].undo_jumps(task, &self.options);
         }
@@ -189,6 +199,7 @@ impl F3ornits<'_> {
                 self.inputs.place_present(task);
             }
         }
+
         workers.advance(&mut self.tasks)?;
         // A chain of such outputs is as long as there are systems at most.
         for _ in 0..self.tasks.len() {
@@ -247,6 +258,7 @@ impl F3ornits<'_> {
         let mut outputs = values
             .zip(self.connections.outputs_of(k))
             .zip(&self.states[k].channels);
+
         outputs.any(|(((before, now), output), channel)| {
             channel.role == Role::Held
                 && jumps(self.connections, output)
@@ -259,11 +271,13 @@ impl F3ornits<'_> {
     fn hand_on_jumps(&mut self) -> bool {
         let mut any = false;
         self.tasks.iter_mut().for_each(|task| task.due = false);
+
         for k in 0..self.tasks.len() {
             if self.events[k].is_none() && self.steps[k].is_some() {
                 any |= self.hand_on_jumps_to(k);
             }
         }
+
         for (event, task) in self.events.iter_mut().zip(&self.tasks) {
             if task.due {
                 *event = Some(task.step.start);
@@ -312,6 +326,7 @@ impl F3ornits<'_> {
             let tolerance = options.absolute_tolerance + options.tolerance * before.abs();
             (value - before).abs() > tolerance
         };
+
         jumped.then_some(value)
     }
 }

@@ -66,6 +66,7 @@ impl<'a> InputPolynomials<'a> {
         let k = task.system;
         let step = task.step;
         let smooths = self.smooths(k);
+
         for (input, place) in self.connections.inputs_of(k).zip(&mut task.inputs) {
             let (signal, epoch) = self.newest(input, step, states);
             let memory = &mut self.memories[input];
@@ -98,6 +99,7 @@ impl<'a> InputPolynomials<'a> {
         let estimate = chosen(&states[feeder.system], step);
         let made = estimate.signals[feeder.position];
         let mut signal = made.shifted(step.start - estimate.made);
+
         if self.connections.is_held(input) {
             signal = Signal::constant(signal.value(0.0));
         }
@@ -127,6 +129,7 @@ impl<'a> InputPolynomials<'a> {
         let reduced = |&input: &usize| self.memories[first + input].signal.degree() > accepted;
         let outputs = &self.connections.interfaces()[task.system].outputs;
         let at_event = task.response.next_event <= task.response.reached;
+
         !at_event
             && outputs
                 .iter()
@@ -186,6 +189,7 @@ fn chosen(state: &SystemState, step: MacroStep) -> &Estimate {
     if state.passed.made >= step.end {
         return &state.passed;
     }
+
     let [newest, before] = &state.estimates;
     let choice = usable([newest.made, before.made], step.start, state.last_event);
     &state.estimates[choice]

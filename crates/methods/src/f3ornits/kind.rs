@@ -181,6 +181,7 @@ impl MethodKind for F3ornitsKind {
             options.max_step = options.max_step.min(longest.max(options.min_step));
             options.first_step = options.first_step.min(options.max_step);
         }
+
         let span = (context.start, context.stop);
         let method = F3ornits::new(context.connections, span, options, &context.capabilities);
         Ok(Box::new(method))
@@ -209,6 +210,7 @@ fn options(context: &Context<'_>) -> F3ornitsOptions {
         (None, None) => base.first_step.min(max_step),
     };
     let number = |option: &OptionSpec, usual: f64| settings.number(option).unwrap_or(usual);
+
     F3ornitsOptions {
         calibration: settings.choice(&CALIBRATION).unwrap_or(base.calibration),
         smooth: settings.choice(&SMOOTH).unwrap_or(base.smooth),
@@ -233,6 +235,7 @@ fn base(context: &Context<'_>) -> F3ornitsOptions {
     if context.settings.choice(&SETTING) == Some(Setting::Paper) {
         return F3ornitsOptions::of_paper(span, tolerance);
     }
+
     let base = if any_imposes_steps(capabilities) {
         // Where steps cannot follow the error, parabolas chosen by the newest error do better than
         // the averaged choice of cubics.

@@ -231,6 +231,7 @@ impl<'a> F3ornits<'a> {
             near_side: NearSide::of(&connections.tasks(0)),
         };
         method.tries = method.locates();
+
         method
     }
 
@@ -251,6 +252,7 @@ impl<'a> F3ornits<'a> {
         let tries = |k: usize| {
             self.capabilities[k].trial && self.capabilities[k].step_rule == StepRule::Free
         };
+
         (0..self.states.len()).all(|k| tries(k) && honest(k))
     }
 
@@ -283,6 +285,7 @@ impl<'a> F3ornits<'a> {
                 last_event: state.last_event,
             };
         }
+
         let now = self
             .standings
             .iter()
@@ -296,6 +299,7 @@ impl<'a> F3ornits<'a> {
         {
             standing.pace = state.last_pace;
         }
+
         let goes_on = self.scheduler.plan(&self.standings, &mut self.steps);
         self.restore_steps();
         goes_on
@@ -341,6 +345,7 @@ impl<'a> F3ornits<'a> {
             }
             self.pass(past);
         }
+
         self.restore_steps();
         Ok(())
     }
@@ -368,6 +373,7 @@ impl<'a> F3ornits<'a> {
             steps,
             ..
         } = self;
+
         for cycle in self
             .cycles
             .iter_mut()
@@ -416,9 +422,11 @@ impl<'a> F3ornits<'a> {
                 any = true;
             }
         }
+
         if any {
             workers.advance(&mut self.tasks)?;
         }
+
         self.tasks
             .iter_mut()
             .zip(&self.steps)
@@ -464,6 +472,7 @@ fn states_of(
         let roles = connections.outputs_of(k).map(role);
         SystemState::new(roles, options.first_step / shortening, shortening)
     };
+
     (0..connections.systems()).map(state).collect()
 }
 
@@ -499,6 +508,7 @@ fn unroll_unsolved(
         owners.any(|owner| systems.contains(&owner))
     };
     let unsolved: Vec<Vec<usize>> = turns.cycles().filter(|systems| !solved(systems)).collect();
+
     for systems in &unsolved {
         turns.unroll(systems);
     }
@@ -533,12 +543,14 @@ impl Method for F3ornits<'_> {
         if !self.plan(past) {
             return Ok(Outcome::Finished);
         }
+
         let located = self.tries && self.locate_jump(past, workers)?;
         self.advance(past, workers)?;
         self.learn(past);
         self.near_side.clear();
         self.cross_events(past, located, workers)?;
         self.divergence.watch(NAME, self.connections, &self.tasks)?;
+
         Ok(Outcome::Accepted(Exchange {
             tasks: &self.tasks,
             before: self.near_side.tasks(),

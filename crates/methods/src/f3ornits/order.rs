@@ -45,6 +45,7 @@ impl Order {
         let available = most.min(points.count() - 1);
         let mut best = 0;
         let mut least = f64::INFINITY;
+
         for degree in 0..=available {
             let miss = (points.extrapolate(degree).value(elapsed) - value).abs();
             let weighed = match steering {
@@ -59,6 +60,7 @@ impl Order {
                 least = weighed;
             }
         }
+
         self.known = self.known.max(available + 1);
         self.degree = best;
     }
@@ -71,6 +73,7 @@ impl Order {
         } else {
             miss
         };
+
         if degree == self.degree {
             *average
         } else {

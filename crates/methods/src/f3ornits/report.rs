@@ -23,6 +23,7 @@ impl F3ornitsOptions {
         };
         let degree = self.max_degree;
         let growth = self.max_growth;
+
         format!("setting: {how}; degrees up to {degree}, growth up to {growth}, {controller}")
     }
 }
@@ -63,6 +64,7 @@ impl F3ornits<'_> {
                  about the present"
             )
         });
+
         unsettled.chain(late).collect()
     }
 
@@ -75,6 +77,7 @@ impl F3ornits<'_> {
         let accepted = self.capabilities[k].input_degree;
         let asked = self.inputs.reduced[k];
         let name = self.name(k);
+
         (asked > 0).then(|| {
             format!(
                 "`{name}` takes inputs of degree {accepted} only: estimates of degree up to \
@@ -90,6 +93,7 @@ impl F3ornits<'_> {
             .inputs_of(k)
             .any(|input| !self.connections.is_held(input));
         let rough = self.options.smooth && !self.inputs.smooths(k) && follows;
+
         rough.then(|| {
             format!(
                 "the inputs of `{}` were not smoothed: that takes inputs of degree 3",
@@ -109,6 +113,7 @@ impl F3ornits<'_> {
         } else {
             ""
         };
+
         (free && many).then(|| {
             format!(
                 "{starved} of {steps} steps of `{}` should have been shorter than min-step, {:e} \
@@ -130,6 +135,7 @@ impl F3ornits<'_> {
             StepRule::Free => "a smaller first step, min-step or tolerance helps",
             StepRule::Imposed(_) => "its imposed step is too long for what it is connected to",
         };
+
         (many || (state.rough > 0 && state.steps < FEW)).then(|| {
             format!(
                 "on {} of {} steps outputs of `{name}` were over ten times the tolerance away from \

@@ -165,11 +165,14 @@ impl Scheduler {
         let loops = components(&tied);
         let consumers = consumers_of(&feeders);
         let mut member_of = vec![0; feeders.len()];
+
         for (position, members) in loops.iter().enumerate() {
             members.iter().for_each(|&k| member_of[k] = position);
         }
+
         let last = paces.iter().map(|pace| pace.end(stop)).collect();
         let ends = vec![None; feeders.len()];
+
         Self {
             stop,
             longest,
@@ -200,6 +203,7 @@ impl Scheduler {
         if now == f64::INFINITY {
             return false;
         }
+
         let round = Round {
             now,
             meeting: next_meeting(now, standings),
@@ -208,6 +212,7 @@ impl Scheduler {
         for position in 0..self.loops.len() {
             self.plan_loop(position, round);
         }
+
         for (k, end) in self.ends.iter().enumerate() {
             steps[k] = end.map(|end| match self.paces[k] {
                 StepPace::Imposed(grid) => grid.step(now, end), // equal sizes to the last bit
@@ -223,17 +228,20 @@ impl Scheduler {
         let goes =
             |k: usize, last: &[f64]| round.standings[k].reached == round.now && round.now < last[k];
         let mut all_free = true;
+
         for &k in &members {
             if let StepPace::Imposed(grid) = self.paces[k] {
                 all_free = false;
                 self.ends[k] = goes(k, &self.last).then(|| self.grid_time(k, &grid, round));
             }
         }
+
         for &k in &members {
             if matches!(self.paces[k], StepPace::Free) && goes(k, &self.last) {
                 self.ends[k] = Some(self.free_end(k, round));
             }
         }
+
         // Rule 3, within a loop: wishes pull one another back until all agree.
         if all_free && members.len() > 1 {
             let earliest = members
@@ -295,6 +303,7 @@ impl Scheduler {
         } else {
             round.now + wish
         };
+
         // However small the wish, time moves on.
         end.max(round.now.next_up())
     }
@@ -312,6 +321,7 @@ impl Scheduler {
         } else {
             own
         };
+
         if standing.jumps {
             let wishes = consumers.map(|&l| round.standings[l].wish);
             own.min(wishes.fold(f64::INFINITY, f64::min))
@@ -342,6 +352,7 @@ impl Scheduler {
             StepPace::Imposed(grid) => grid.size(),
         };
         let feeders = self.feeders[k].iter().filter(outside);
+
         feeders.map(pace).fold(f64::INFINITY, f64::min)
     }
 
@@ -351,6 +362,7 @@ impl Scheduler {
         if time == self.last[k] {
             return time; // where it rests nobody waits for it
         }
+
         let near = |other: f64| {
             (other - time).abs() <= ROUNDING * grid.size() + 4.0 * f64::EPSILON * time.abs()
         };
@@ -368,6 +380,7 @@ impl Scheduler {
             })
         };
         let same = event.or_else(listed_first).unwrap_or(time);
+
         grid.step(round.now, same).end
     }
 }
@@ -378,6 +391,7 @@ fn whole_steps(start: f64, stop: f64, size: f64) -> Grid {
     if whole.consists_of(size) {
         return whole;
     }
+
     let count = whole.count().saturating_sub(1);
     Grid::new(start, start + count as f64 * size, size)
 }

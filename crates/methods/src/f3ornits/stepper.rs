@@ -113,6 +113,7 @@ pub(crate) fn next_size(
     } else {
         wanted
     };
+
     wanted
         .min(options.max_step)
         .max(options.min_step.min(grown))

@@ -128,6 +128,7 @@ impl SystemState {
         };
         let estimates = [estimate(), estimate()];
         let passed = estimate();
+
         Self {
             channels,
             estimates,
@@ -157,6 +158,7 @@ impl SystemState {
             .channels
             .iter_mut()
             .zip(outputs.iter().zip(&interface.outputs));
+
         for (channel, (knot, output)) in all.filter(|(channel, _)| channel.is_followed()) {
             channel.range = OutputRange::at(knot.value, output.nominal.unwrap_or(0.0));
         }
@@ -169,6 +171,7 @@ impl SystemState {
         newest.made = past.reached_by(system);
         newest.epoch = self.epoch;
         let (_, outputs) = past.point(system, 0);
+
         for (position, channel) in self.channels.iter().enumerate() {
             newest.signals[position] = match channel.role {
                 Role::Idle => continue,
@@ -184,6 +187,7 @@ impl SystemState {
     pub fn pass(&mut self, past: &Past, task: &Task, options: &F3ornitsOptions) {
         self.passed.made = task.response.reached;
         self.passed.epoch = self.epoch;
+
         for (position, channel) in self.channels.iter().enumerate() {
             let value = task.response.outputs[position].value;
             self.passed.signals[position] = match channel.role {
@@ -244,6 +248,7 @@ impl SystemState {
         if options.absolute_tolerance > 0.0 {
             return miss / (options.absolute_tolerance + options.tolerance * scale);
         }
+
         // Without an absolute tolerance units do not matter; what is zero but for rounding has no
         // scale of its own.
         let scale = scale.max(range.least(value)).max(ROUNDING * self.largest());
@@ -282,12 +287,14 @@ impl SystemState {
             options.steering
         };
         let mut least = f64::INFINITY;
+
         for position in 0..self.channels.len() {
             if self.channels[position].is_followed() {
                 let dilatation = self.learn_of(position, past, task, steering, options);
                 least = least.min(dilatation);
             }
         }
+
         self.count_step(least < 1.0 && size <= 1.001 * options.min_step);
         self.last_pace = self.pace;
         let next = next_size(options, least, size, self.pace);
@@ -297,6 +304,7 @@ impl SystemState {
             next
         };
         self.proposal = self.pace.min(self.cap);
+
         self.moved = true;
     }
 
@@ -325,6 +333,7 @@ impl SystemState {
             .order
             .choose(options.steering, &points, size, value, options.max_degree);
         self.channels[position] = channel;
+
         dilatation
     }
 
@@ -335,6 +344,7 @@ impl SystemState {
             self.rough += u64::from(worst > ROUGH);
             self.worst = self.worst.max(worst);
         }
+
         self.steps += 1;
         self.starved += u64::from(starved);
     }
@@ -360,6 +370,7 @@ impl SystemState {
         self.cap = (TIMING / self.farthest * between)
             .max(SHORTEST_CAP * (stop - start))
             .max(options.min_step);
+
         self.jumps
     }
 
@@ -377,6 +388,7 @@ impl SystemState {
         let elapsed = elapsed(task);
         let jumped =
             |channel: &Channel| channel.jumped && options.tolerance * channel.before > LEAST_JUMP;
+
         for position in
             (0..self.channels.len()).filter(|&position| jumped(&self.channels[position]))
         {
@@ -402,6 +414,7 @@ impl SystemState {
             channel.recent = RecentErrors::default();
             channel.before = 1.0;
         }
+
         self.settled = 0;
         self.pace = if self.jumps >= MANY {
             options.first_step.max(RESTART * self.cap)
@@ -411,6 +424,7 @@ impl SystemState {
         self.proposal = self.pace.min(self.cap);
         self.last_event = event;
         self.epoch += 1;
+
         self.moved = true;
     }
 }

@@ -117,6 +117,7 @@ fn answers_to(connections: &Connections, system: usize) -> Vec<usize> {
         Source::Output(output) if !connections.is_held(input) => Some(connections.owner(output)),
         _ => None,
     };
+
     inputs.into_iter().filter_map(feeder).collect()
 }
 

@@ -46,6 +46,7 @@ impl Measure<'_> {
             .scale(unknown % count)
             .max(self.ranges.least())
             .max(f64::MIN_POSITIVE);
+
         if unknown < count {
             value
         } else {
@@ -101,6 +102,7 @@ impl Measure<'_> {
         };
         let known = if known.is_finite() { known } else { 0.0 };
         let measured = self.criterion == Criterion::Paper || !self.ranges.rests(variable);
+
         residual.abs() <= 0.5 * before.abs()
             || measured && residual.abs() <= self.allows(coupling, unknown, known)
     }

@@ -41,6 +41,7 @@ impl Extrapolation {
             .iter_mut()
             .zip(knots)
             .for_each(|(slope, knot)| *slope = knot.slope);
+
         self.kept = (self.kept + 1).min(DEPTH);
     }
 
@@ -63,12 +64,14 @@ impl Extrapolation {
         if self.kept < 2 {
             return (0.0, 0.0, 0.0);
         }
+
         let slope = |age: usize| self.slopes[age][variable];
         let h1 = self.times[0] - self.times[1];
         let d1 = (newest - slope(1)) / h1;
         if self.kept < 3 {
             return (d1, 0.0, h1);
         }
+
         let before = (slope(1) - slope(2)) / (self.times[1] - self.times[2]);
         (d1, (d1 - before) / (self.times[0] - self.times[2]), h1)
     }

@@ -131,6 +131,7 @@ impl MethodKind for IfosmondiKind {
             solver.build(unknowns, settings)?,
             &context.capabilities,
         );
+
         Ok(Box::new(method.with_advice(solver.advice())))
     }
 }

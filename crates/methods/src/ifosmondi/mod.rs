@@ -100,6 +100,7 @@ impl<'a> Ifosmondi<'a> {
         let coupling = Coupling::new(connections, options.tolerance, capabilities, grid.size());
         let count = coupling.start.len();
         let ranges = Ranges::of(&coupling);
+
         Self {
             coupling,
             steps: match options.chosen {
@@ -133,8 +134,10 @@ impl<'a> Ifosmondi<'a> {
         if !first || self.coupling.smooth {
             return Ok(());
         }
+
         self.coupling.begin(past);
         self.ranges.include(self.coupling.start_values());
+
         if matches!(self.steps, StepSource::Chosen(_)) && self.tries_for_slopes {
             self.coupling.find_start_slopes(past, workers)?;
             // What is not known now will not be known at the next try.
@@ -155,10 +158,12 @@ impl<'a> Ifosmondi<'a> {
                 .guess(step, &self.coupling.start, &mut self.unknowns);
             return Ok(true);
         }
+
         // (20), (21): the interface held, and what the systems answer to it.
         self.coupling.hold();
         let whole = self.coupling.ask(past, workers)?;
         self.unknowns.copy_from_slice(&self.coupling.answers);
+
         Ok(whole)
     }
 
@@ -173,6 +178,7 @@ impl<'a> Ifosmondi<'a> {
             .note_predictions(&self.unknowns, &mut self.predictions);
         self.coupling.continue_from(&self.unknowns);
         self.extrapolation.record(step.end, &self.coupling.start);
+
         if self.coupling.at_event() && self.coupling.cross_event(workers)? {
             self.extrapolation.forget();
             self.errors.forget();
@@ -180,6 +186,7 @@ impl<'a> Ifosmondi<'a> {
                 chooser.restart();
             }
         }
+
         self.ranges.include(self.coupling.start_values());
         Ok(())
     }
@@ -202,6 +209,7 @@ impl<'a> Ifosmondi<'a> {
                 .errors
                 .estimate_first(step.size(), start, end, &self.ranges),
         };
+
         match &mut self.steps {
             StepSource::Given(plan) => {
                 plan.lengthen();
@@ -243,6 +251,7 @@ impl<'a> Ifosmondi<'a> {
         if let Some(error) = failure {
             return error;
         }
+
         let worst = self
             .shares()
             .enumerate()
@@ -250,6 +259,7 @@ impl<'a> Ifosmondi<'a> {
             .map_or(0, |(unknown, _)| unknown);
         let (system, variable) = self.coupling.name(worst);
         let why = self.advice.limitation.unwrap_or(sentence(ending));
+
         Error::NotConverged {
             method: NAME,
             solver: self.solver.name(),
@@ -288,6 +298,7 @@ impl Method for Ifosmondi<'_> {
         let event = self.coupling.begin_attempt(past, past.next_event());
         let step = self.steps.step(past.reached(), event);
         self.coupling.step = step;
+
         match self.predict(step, past, workers) {
             Ok(true) => {}
             Ok(false) => return Ok(Outcome::Rejected(step)),
@@ -295,6 +306,7 @@ impl Method for Ifosmondi<'_> {
             Err(_) if self.steps.shorten(step) => return Ok(Outcome::Rejected(step)),
             Err(error) => return Err(error),
         }
+
         let tolerance = self.steps.iterated(self.options.tolerance);
         let mut equations = Residual::new(
             &mut self.coupling,
@@ -312,6 +324,7 @@ impl Method for Ifosmondi<'_> {
         if stopped {
             return Ok(Outcome::Rejected(step));
         }
+
         if !outcome.converged() {
             if self.steps.shorten(step) {
                 return Ok(Outcome::Rejected(step));
@@ -321,9 +334,11 @@ impl Method for Ifosmondi<'_> {
         if !self.promises(step) {
             return Ok(Outcome::Rejected(step));
         }
+
         self.coupling.place(&self.unknowns);
         self.accept(workers)?;
         self.signals[0] = outcome.iterations as f64;
+
         Ok(Outcome::Accepted(Exchange {
             tasks: &self.coupling.tasks,
             before: self.coupling.near_side.tasks(),
@@ -371,6 +386,7 @@ impl Method for Ifosmondi<'_> {
             format!("`{system}.{variable}` was the last to converge in {count} of {steps} steps")
         };
         let of_slowest = slowest.filter(|(_, count)| **count > 0).map(sentence);
+
         of_steps.into_iter().chain(of_slowest).collect()
     }
 }
@@ -385,6 +401,7 @@ impl Checkpoint for Ifosmondi<'_> {
         archive.slice(&mut self.first)?;
         archive.slice(&mut self.slowest)?;
         self.coupling.visit(archive)?;
+
         visit_solver(self.solver.as_mut(), archive)
     }
 }

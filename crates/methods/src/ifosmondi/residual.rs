@@ -39,6 +39,7 @@ impl<'b, 'a> Residual<'b, 'a> {
         let error = None;
         let stopped = false;
         let evaluations = 0;
+
         Self {
             coupling,
             past,
@@ -89,19 +90,23 @@ impl Equations for Residual<'_, '_> {
         if self.stopped || !self.ask(guess) {
             return false;
         }
+
         set_difference(residual, guess, &self.coupling.answers);
         if self.ranges.rest() {
             self.expect_from_zero();
         }
+
         if self.evaluations == 0 {
             self.before.copy_from_slice(residual);
         }
+
         if self.criterion == Criterion::Range {
             self.before
                 .iter_mut()
                 .zip(&*residual)
                 .for_each(|(most, r)| *most = most.abs().max(r.abs()));
         }
+
         self.evaluations += 1;
         true
     }
@@ -110,6 +115,7 @@ impl Equations for Residual<'_, '_> {
     fn converged(&self, guess: &[f64], residual: &[f64]) -> bool {
         let measure = self.measure();
         let coupling = &*self.coupling;
+
         residual.iter().zip(guess).enumerate().all(|(i, (&r, &z))| {
             r.abs() < measure.allows(coupling, i, z)
                 && !measure.has_run_away(coupling, i, z)

@@ -86,6 +86,7 @@ impl Chooser {
             rejections: 0,
         };
         chooser.restart();
+
         chooser
     }
 
@@ -111,6 +112,7 @@ impl Chooser {
         self.size = failed.size() * factor;
         self.rejections += 1;
         self.limits.rejected();
+
         may
     }
 
@@ -122,9 +124,11 @@ impl Chooser {
         if excess > MARGIN && self.shrink(step, factor.clamp(SHRINKAGE, SAFETY)) {
             return false;
         }
+
         if excess <= MARGIN {
             self.limits.judged(true);
         }
+
         self.rejections = 0;
         // A step that was cut for an event or the end says little about the size that would have
         // been allowed.
@@ -136,6 +140,7 @@ impl Chooser {
             self.size
         };
         self.limits.taken(step);
+
         true
     }
 }
@@ -168,6 +173,7 @@ impl InputErrors {
     pub fn new(variables: usize) -> Self {
         let zeros = || vec![0.0; variables];
         let inputs = vec![Signal::constant(0.0); variables];
+
         Self {
             thirds: zeros(),
             before: None,
@@ -201,15 +207,18 @@ impl InputErrors {
         for (c, miss) in self.newest.iter_mut().enumerate() {
             *miss = (self.inputs[c].value(size) - end[c]).abs();
         }
+
         let known = self.longer.is_some_and(|longer| size < longer);
         let relative = if known {
             ranges.largest_share(&self.newest)
         } else {
             f64::INFINITY
         };
+
         for (c, (input, knot)) in self.inputs.iter_mut().zip(start).enumerate() {
             *input = Signal::parabola_to(size, knot.value, stacking.knot(end, c));
         }
+
         self.now.fill(0.0);
         self.longer = Some(size);
         InputError { relative, order: 2 }
@@ -238,6 +247,7 @@ impl InputErrors {
                 None => OF_THIRD * (self.now[c] * size.powi(3)).abs(),
             };
         }
+
         let relative = ranges.largest_share(&self.newest);
         InputError {
             relative,
@@ -253,6 +263,7 @@ impl InputErrors {
             .for_each(|(largest, newest)| *largest = largest.max(*newest));
         std::mem::swap(&mut self.thirds, &mut self.now);
         self.before = Some(size);
+
         self.longer = None;
     }
 

@@ -34,6 +34,7 @@ impl Before {
         let slope_miss = self.knot.slope - input.derivative(1, -self.size);
         let q = value_miss / weight.value;
         let bend = (size * slope_miss - q * weight.slope) / weight.value;
+
         // Where the slope at the start before is not known, the polynomial through its value must
         // do.
         if bend.is_finite() {

@@ -42,6 +42,7 @@ fn copy_matrices(from: &Linearization, to: &mut Linearization) {
         &from.b_slope,
         &from.d_slope,
     ];
+
     [a, b, c, d, b_slope, d_slope]
         .into_iter()
         .zip(new)

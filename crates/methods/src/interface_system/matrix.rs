@@ -40,6 +40,7 @@ impl InterfaceMatrices {
     ) -> Self {
         let most = if quintics { MOST_ORDERS } else { LEAST_ORDERS };
         let matrix = |orders: usize| InterfaceMatrix::new(orders, coupling, rows, columns);
+
         Self {
             all: (LEAST_ORDERS..=most).map(matrix).collect(),
         }
@@ -76,6 +77,7 @@ impl InterfaceMatrix {
         };
         let at = |order: usize, variable: usize| order.min(orders - 1) * variables + variable;
         let mut places = Vec::with_capacity(rows.len());
+
         for (rows, columns) in rows.iter().zip(columns) {
             let mut of_system = Vec::with_capacity(rows.len());
             for row in rows {
@@ -109,6 +111,7 @@ impl InterfaceMatrix {
     ) {
         let values = self.matrix.values_mut();
         let orders = self.orders;
+
         for (row, places) in self.places[system].iter().enumerate() {
             let blocks = || {
                 places

@@ -124,6 +124,7 @@ impl InterfaceSystem {
             .map(|estimator| position_of(estimator.sizes(), &mut sizes))
             .collect();
         let blank = || interfaces.iter().map(Linearization::of).collect();
+
         Self {
             estimators,
             transfers: sizes.iter().map(Sizes::transfer).collect(),
@@ -148,6 +149,7 @@ impl InterfaceSystem {
     pub fn localize(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
         self.fresh = true;
         workers.linearize(&mut self.local)?;
+
         for task in &mut self.local {
             if zero_non_finite(&mut task.linearization) {
                 self.non_finite.get_or_insert((task.system, time));
@@ -225,6 +227,7 @@ impl InterfaceSystem {
         let reshaped = self.shape != shape;
         self.shape = None; // until the factors are there
         let mut changed = reshaped;
+
         for system in 0..self.estimators.len() {
             let estimator = &mut self.estimators[system];
             let new = &self.local[system].linearization;
@@ -247,6 +250,7 @@ impl InterfaceSystem {
             }
             self.estimate(system, coupling, answers);
         }
+
         self.fresh = false;
         if changed {
             self.counts.factorizations += 1;
@@ -254,6 +258,7 @@ impl InterfaceSystem {
         } else {
             self.counts.factorizations_kept += 1;
         }
+
         self.shape = shape;
         Ok(())
     }
@@ -277,6 +282,7 @@ impl InterfaceSystem {
         let estimator = &self.estimators[system];
         let rows = &self.rows[system];
         let columns = &self.columns[system];
+
         self.matrices
             .of(orders)
             .assemble(system, size, |row, to, column, by| {
@@ -293,6 +299,7 @@ impl InterfaceSystem {
         let stacking = coupling.stacking();
         let estimator = &self.estimators[system];
         let inputs = &coupling.tasks[system].inputs;
+
         for row in &self.rows[system] {
             for (order, place) in stacking.places(row.variable, into.len()).enumerate() {
                 into[place] = estimator.estimate(order, row.position, inputs);
@@ -378,6 +385,7 @@ impl InterfaceSystem {
                 None => direct,
             }
         };
+
         self.columns[system].iter().map(by_column).sum()
     }
 
@@ -402,6 +410,7 @@ fn position_of(wanted: Sizes, all: &mut Vec<Sizes>) -> usize {
 fn rows_of(coupling: &Coupling<'_>, system: usize) -> Vec<CoupledOutput> {
     let variables = coupling.variables.iter().enumerate();
     let own = variables.filter(|(_, variable)| variable.system == system);
+
     own.map(|(c, variable)| CoupledOutput {
         variable: c,
         position: variable.position,
@@ -428,6 +437,7 @@ impl Checkpoint for InterfaceSystem {
         visit_fields!(archive, self.fresh, self.counts, self.non_finite, self.kept);
         archive.slice(&mut self.local)?;
         archive.slice(&mut self.stays)?;
+
         if archive.restores() {
             self.shape = None; // the matrix follows from the estimators
         }

@@ -109,6 +109,7 @@ impl SignalErrorController {
         let size = self.limits.at_most_longest(wanted).max(shortest);
         self.size = Some(size);
         self.error.include(coupling, interface_system);
+
         self.limits.step_of(size, reached, event)
     }
 
@@ -124,6 +125,7 @@ impl SignalErrorController {
             .error
             .of_solved(step, coupling, solution, interface_system);
         let admitted = self.promised <= MARGIN || self.cannot_shrink(step);
+
         if !admitted {
             let factor = factor_after_promise(self.promised);
             self.reject(step, factor.clamp(SHRINKAGE, SHRINKAGE_AT_LEAST));
@@ -150,6 +152,7 @@ impl SignalErrorController {
         let accurate = error <= MARGIN;
         let planned = self.planned(step);
         let in_vain = self.is_in_vain(step, missed);
+
         if !accurate && revocable && !in_vain && !self.cannot_shrink(step) {
             self.rejected = Some(Rejected {
                 size: step.size(),
@@ -159,6 +162,7 @@ impl SignalErrorController {
             self.reject(step, factor.min(SHRINKAGE_AT_LEAST));
             return false;
         }
+
         self.limits.judged(accurate);
         self.note_miss(step, error);
         self.rejections = 0;
@@ -169,6 +173,7 @@ impl SignalErrorController {
             self.next_size(step, factor)
         };
         self.size = Some(self.out_of_the_shortest(step, next));
+
         true
     }
 
@@ -258,6 +263,7 @@ impl SignalErrorController {
         } else {
             format!("{count} steps were")
         };
+
         (count > 0).then(|| {
             let text = format!(
                 "{steps} less accurate than asked, the worst by a factor of {worst:.1e} \

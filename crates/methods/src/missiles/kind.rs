@@ -65,6 +65,7 @@ impl MethodKind for MissilesKind {
         };
         let grid = context.grid();
         let method = Missiles::new(context.connections, grid, options, &context.capabilities);
+
         Ok(Box::new(method))
     }
 }

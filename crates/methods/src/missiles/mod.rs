@@ -97,6 +97,7 @@ impl<'a> Missiles<'a> {
             SignalErrorController::new(grid, tolerance, options.bounds, &coupling)
         });
         let zeros = || InterfaceVector::zeros(2, count);
+
         Self {
             coupling,
             interface_system,
@@ -137,6 +138,7 @@ impl<'a> Missiles<'a> {
         self.interface_system.solve(&mut self.right);
         add(&mut self.solution, &self.right);
         let ordinary = self.solution.iter().all(|z| z.is_finite());
+
         if ordinary {
             Ok(())
         } else {
@@ -162,14 +164,17 @@ impl<'a> Missiles<'a> {
             self.judge(step); // what it says of the next step counts
             return Ok(true);
         }
+
         match self.coupling.try_step(workers) {
             Ok(true) => {}
             Ok(false) => return Ok(false), // the next one ends at the event
             Err(_) if self.halve(step) => return Ok(false),
             Err(error) => return Err(error),
         }
+
         self.compare();
         let accurate = self.judge(step);
+
         if accurate {
             workers.advance(&mut self.coupling.tasks)?;
         }
@@ -211,6 +216,7 @@ impl<'a> Missiles<'a> {
         let shares = misses.map(|(variable, miss)| self.predictions.share(variable, *miss));
         self.signals = [shares.fold(0.0, f64::max), step.size()];
         self.coupling.continue_from(&self.solution);
+
         if self.coupling.at_event() {
             self.interface_system.forget();
             let jumps = self.coupling.cross_event(workers)?;
@@ -248,16 +254,20 @@ impl Method for Missiles<'_> {
                 self.coupling.find_start_slopes(past, workers)?;
             }
         }
+
         if !self.local {
             self.interface_system.localize(past.reached(), workers)?;
             self.local = true;
         }
+
         let step = self.plan_step(past, workers);
         self.coupling.step = step;
+
         if let Err(reason) = self.solve() {
             let shortened = self.halve(step);
             return reason.reject_or_fail(shortened, &self.coupling);
         }
+
         if let Some(controller) = self.steps.controller_mut()
             && !controller.admits(
                 step,
@@ -268,10 +278,12 @@ impl Method for Missiles<'_> {
         {
             return Ok(Outcome::Rejected(step));
         }
+
         self.coupling.place(&self.solution);
         if !self.integrate(step, workers)? {
             return Ok(Outcome::Rejected(step));
         }
+
         self.complete_step(workers)?;
         Ok(Outcome::Accepted(Exchange {
             tasks: &self.coupling.tasks,
@@ -302,6 +314,7 @@ impl Method for Missiles<'_> {
                 .controller()
                 .and_then(SignalErrorController::warning),
         );
+
         all
     }
 
@@ -330,6 +343,7 @@ impl Checkpoint for Missiles<'_> {
         archive.slice(&mut self.discrepancy)?;
         self.coupling.visit(archive)?;
         self.interface_system.visit(archive)?;
+
         self.steps.visit(archive)
     }
 }

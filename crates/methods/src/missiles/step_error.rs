@@ -52,6 +52,7 @@ impl StepError {
     pub fn new(tolerance: f64, coupling: &Coupling<'_>) -> Self {
         let variables = coupling.variables.len();
         let nothing = vec![Signal::constant(0.0); variables];
+
         Self {
             lasting: LASTING * tolerance.powf(1.25),
             passing: PASSING * tolerance,
@@ -83,10 +84,12 @@ impl StepError {
         self.outputs.expect(coupling.moves_to(solution));
         let moves = interface_system.state_slopes().map(|slope| slope * size);
         self.states.expect(moves);
+
         for (c, start) in coupling.start.iter().enumerate() {
             let end = Shape::Cubic.knot_of(solution, c);
             self.disturb_input(c, coupling.smooth, size, *start, end);
         }
+
         interface_system.disturb(&self.disturbance, Some(&self.inputs), &mut self.effect);
         interface_system.solve(&mut self.effect);
         self.largest(size, 1.0, interface_system, true)
@@ -113,6 +116,7 @@ impl StepError {
             // misses.
             None => sum(&input, &parabola, -1.0),
         };
+
         self.inputs[c] = input;
     }
 
@@ -142,14 +146,17 @@ impl StepError {
     ) -> f64 {
         let count = self.before.len();
         let passing = self.outputs.largest_share(&self.effect[..count]) / self.passing;
+
         for (c, disturbance) in self.disturbance.iter_mut().enumerate() {
             let end = Shape::Cubic.knot_of(&self.effect, c);
             let moved = Signal::hermite(size, AT_REST, end);
             *disturbance = sum(disturbance, &moved, 1.0);
         }
+
         let inputs = reduced.then_some(&self.inputs[..]);
         interface_system.disturb_states(&self.disturbance, inputs, &mut self.states.errors);
         let lasting = times * self.states.largest_own_share() / self.lasting;
+
         passing.max(lasting)
     }
 
@@ -176,6 +183,7 @@ const AT_REST: Knot = Knot {
 fn sum(one: &Signal, other: &Signal, factor: f64) -> Signal {
     let mut coefficients = [0.0; MAX_DEGREE + 1];
     add(&mut coefficients, one.coefficients());
+
     for (sum, coefficient) in coefficients.iter_mut().zip(other.coefficients()) {
         *sum += factor * coefficient;
     }
@@ -192,6 +200,7 @@ fn quartic(size: f64, input: &Signal, before: &Before) -> Signal {
     };
     let height = before.height(size, input, weight);
     let scaled = |factor: f64, power: i32| height * factor / size.powi(power);
+
     Signal::new(&[0.0, 0.0, scaled(1.0, 2), scaled(-2.0, 3), scaled(1.0, 4)])
 }
 

@@ -15,6 +15,7 @@ impl Predictive<'_> {
         if self.advice.is_some() {
             return;
         }
+
         self.step_state.misses = if missed > BAD && shortest {
             self.step_state.misses + 1
         } else {
@@ -41,6 +42,7 @@ impl Predictive<'_> {
         } else {
             "missiles"
         };
+
         self.advice = Some(Advice {
             method: method.to_owned(),
             reason,

@@ -19,6 +19,7 @@ impl Checkpoint for Predictive<'_> {
         self.interface_system.visit(archive)?;
         self.look_ahead.visit(archive)?;
         archive.parts(self.errors.global.as_mut_slice())?;
+
         self.steps.visit(archive)
     }
 }

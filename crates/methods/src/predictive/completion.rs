@@ -20,9 +20,11 @@ impl Predictive<'_> {
         let solved = self.unknowns();
         self.coupling
             .note_predictions(&self.ends.solution, &mut self.predictions);
+
         if let Some(error) = &mut self.errors.global {
             error.begin_step();
         }
+
         self.interface_system.localize(step.end, workers)?;
         self.learn(step);
         // By the ends as integrated: a prediction that missed would show as a high derivative.
@@ -42,17 +44,21 @@ impl Predictive<'_> {
         let event = self.coupling.at_event();
         self.coupling.stops.accepted(step);
         self.restart_from_integrated(step.end)?;
+
         if !event {
             self.agree(step, workers)?;
         }
+
         self.keep_stiff_slopes(step.size());
         self.refresh_scales();
         self.judge(step);
         self.provide_consistent_outputs();
+
         if event {
             self.cross(step.end, workers)?;
             self.provide_consistent_outputs();
         }
+
         self.record_signals(step);
         Ok(())
     }
@@ -66,9 +72,11 @@ impl Predictive<'_> {
         Restart::measure(&self.coupling, &self.interface_system, integrated);
         let linear = &mut ends.difference[..measured];
         self.interface_system.estimate_all(&self.coupling, linear);
+
         for (difference, integrated) in ends.difference.iter_mut().zip(ends.integrated.iter()) {
             *difference = integrated - *difference;
         }
+
         set_difference(&mut ends.missed, &ends.integrated, &ends.solution);
         // Curvatures of what is stiff are the square of its eigenvalue times an error.
         let believed = if self.scales.rates.is_long_for_any(step.size()) {
@@ -77,6 +85,7 @@ impl Predictive<'_> {
             measured
         };
         let looked = self.step_state.looked;
+
         self.memory.learn(
             step.start,
             step.size(),
@@ -98,6 +107,7 @@ impl Predictive<'_> {
             let mut variables = coupling.variables.iter().enumerate();
             variables.any(|(c, variable)| variable.system == system && is_outdated(c))
         };
+
         match self.options.relinearize {
             Relinearize::Always => {}
             Relinearize::Never => self
@@ -117,6 +127,7 @@ impl Predictive<'_> {
         self.carry_error(step);
         self.choose_next_size(step, missed, parts);
         self.step_state.missed = missed;
+
         self.update_advice(missed, shortest);
     }
 
@@ -130,6 +141,7 @@ impl Predictive<'_> {
         set_sum(&mut self.scales.states.errors, interpolation, ends);
         // What was corrected would have been missed: the next step is to do without.
         let corrected = self.step_state.corrected;
+
         Parts {
             interpolation: self.scales.states.largest_share(interpolation),
             ends: self.scales.states.largest_share(ends).max(corrected),
@@ -154,6 +166,7 @@ impl Predictive<'_> {
         error.carry(size, [&errors.interpolation, &errors.ends], times);
         error.estimate_outputs(&self.coupling, &self.interface_system);
         let change = error.change(size, &self.scales.states);
+
         // One step to the next tells nothing of steps much shorter.
         self.step_state.trust = (size / change).sqrt().max(TRUSTED_AT_LEAST * size);
     }
@@ -183,9 +196,11 @@ impl Predictive<'_> {
         self.interface_system.forget();
         self.coupling.cross_event(workers)?;
         self.make_consistent(time, workers)?;
+
         if let Steps::Adaptive(controller) = &mut self.steps {
             controller.restart();
         }
+
         self.step_state.trust = f64::INFINITY;
         Ok(())
     }
@@ -218,6 +233,7 @@ impl Predictive<'_> {
             here.d[(output, column.input)] * (now.value - here.u[column.input]) + by_slope
         };
         let columns = self.interface_system.columns[system].iter();
+
         columns.map(by_input).sum()
     }
 }
@@ -226,6 +242,7 @@ fn is_same(kept: &Linearization, new: &Linearization) -> bool {
     if new.affine != 0 {
         return false; // known to be the same by its number, or to be another one
     }
+
     let pairs = [
         (&kept.a, &new.a),
         (&kept.b, &new.b),
@@ -233,6 +250,7 @@ fn is_same(kept: &Linearization, new: &Linearization) -> bool {
         (&kept.d, &new.d),
     ];
     let slopes = [(&kept.b_slope, &new.b_slope), (&kept.d_slope, &new.d_slope)];
+
     pairs.into_iter().chain(slopes).all(|(kept, new)| {
         let largest = new
             .iter()

@@ -27,6 +27,7 @@ impl Predictive<'_> {
                 break;
             }
         }
+
         self.interface_system.keep(|_, _, _| false);
         self.memory.forget();
         self.errors.local.forget();
@@ -60,6 +61,7 @@ impl Predictive<'_> {
             &self.ends.integrated[..measured],
             scale,
         );
+
         solved.map_err(|SingularInterface| Unsolved::Singular.into_error(&self.coupling, time))
     }
 
@@ -73,6 +75,7 @@ impl Predictive<'_> {
         if !self.abilities.responds || !self.bends() {
             return Ok(());
         }
+
         let negligible = match self.options.tolerance {
             Some(tolerance) => UNSETTLED_OF_TOLERANCE * tolerance,
             None => UNSETTLED_OF_RANGE,
@@ -80,6 +83,7 @@ impl Predictive<'_> {
         if self.left_by_linearizations() <= negligible {
             return Ok(());
         }
+
         // The tasks of the step stay as they are: they are what was done.
         std::mem::swap(&mut self.coupling.tasks, &mut self.present);
         let agreed = self.ask_until_agreed(step.end, negligible, workers);
@@ -87,6 +91,7 @@ impl Predictive<'_> {
         self.coupling.step = step;
         self.interface_system.keep(|_, _, _| false);
         self.step_state.disagrees = !agreed?;
+
         if !self.step_state.disagrees {
             for (task, present) in self.coupling.tasks.iter_mut().zip(&self.present) {
                 let outputs = &mut task.response.outputs;
@@ -121,6 +126,7 @@ impl Predictive<'_> {
     ) -> Result<bool, Error> {
         let measured = self.measured();
         let scale = self.usual_size();
+
         for _ in 0..MOST_ROUNDS {
             for (before, now) in self.ends.right.iter_mut().zip(self.coupling.start_values()) {
                 *before = now;

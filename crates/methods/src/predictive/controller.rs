@@ -92,6 +92,7 @@ impl Controller {
         let longest = limits.at_most_longest(wanted.min(trust));
         let size = longest.max(limits.shortest(reached));
         self.size = Some(size);
+
         limits.step_of(size, reached, event)
     }
 
@@ -108,6 +109,7 @@ impl Controller {
         if parts.iter().zip(MARGINS).all(within) || !self.may_refuse(step) {
             return true;
         }
+
         let factor = factor(shape, allowed, expected);
         self.refuse(step, factor.max(SHRINKAGE));
         false
@@ -129,6 +131,7 @@ impl Controller {
         self.limits.taken(step);
         self.since_event += 1;
         self.steps += 1;
+
         self.refusals = 0;
     }
 
@@ -150,6 +153,7 @@ impl Controller {
         } else {
             self.size.unwrap_or(step.size())
         };
+
         if step.size() <= self.limits.shortest(step.start) {
             size.max(OUT_OF_SHORTEST * step.size())
         } else {

@@ -50,6 +50,7 @@ impl GlobalError {
         let states = total_states(connections);
         let outputs = connections.outputs();
         let square = || DMatrix::zeros(states, states);
+
         (states <= MOST_ESTIMATED && variables <= MOST_ESTIMATED).then(|| Self {
             coupled: square(),
             before: square(),
@@ -91,6 +92,7 @@ impl GlobalError {
         self.loops.fill_diagonal(1.0);
         self.follow.fill(0.0);
         let mut first = 0;
+
         for (system, here) in interface_system.linearizations().enumerate() {
             for row in &interface_system.rows[system] {
                 for j in 0..here.x.len() {
@@ -109,6 +111,7 @@ impl GlobalError {
         if !self.has_loops {
             return;
         }
+
         self.magnification = 0.0;
         for variable in 0..self.column.len() {
             self.column.fill(0.0);
@@ -122,6 +125,7 @@ impl GlobalError {
     fn couple(&mut self, interface_system: &InterfaceSystem) {
         self.coupled.fill(0.0);
         let mut first = 0;
+
         for (system, here) in interface_system.linearizations().enumerate() {
             let states = here.x.len();
             for i in 0..states {
@@ -158,6 +162,7 @@ impl GlobalError {
             let damping = 1.0 + size * (-self.coupled[(i, i)]).max(0.0);
             (0..count).map(row).sum::<f64>() / (damping * ranges.scale(i).max(least))
         };
+
         (0..count)
             .filter(|&i| ranges.scale(i).max(least) > 0.0)
             .map(scaled)
@@ -173,10 +178,12 @@ impl GlobalError {
         self.functions.compute(&self.mean);
         let exponential = &self.functions.phi[0];
         let [interpolation, ends] = errors;
+
         for (i, next) in self.next.iter_mut().enumerate() {
             let carried = row_product(exponential, i, &self.states);
             *next = carried + times * interpolation[i] + ends[i];
         }
+
         self.lost |= self.next.iter().any(|e| !e.is_finite());
         if !self.lost {
             self.states.copy_from_slice(&self.next);
@@ -192,8 +199,10 @@ impl GlobalError {
         for (v, variable) in self.variables.iter_mut().enumerate() {
             *variable = row_product(&self.follow, v, &self.states);
         }
+
         let mut first = 0;
         let mut places = self.outputs.iter_mut();
+
         for (system, here) in interface_system.linearizations().enumerate() {
             let states = &self.states[first..][..here.x.len()];
             let columns = &interface_system.columns[system];
@@ -206,9 +215,11 @@ impl GlobalError {
             }
             first += states.len();
         }
+
         for (variable, error) in coupling.variables.iter().zip(&self.variables) {
             self.outputs[variable.stacked] = *error;
         }
+
         keep_largest(&mut self.largest_states, &self.states);
         keep_largest(&mut self.largest_outputs, &self.outputs);
     }
@@ -234,6 +245,7 @@ impl Checkpoint for GlobalError {
         archive.slice(&mut self.states)?;
         archive.slice(&mut self.outputs)?;
         archive.slice(&mut self.largest_states)?;
+
         archive.slice(&mut self.largest_outputs)
     }
 }

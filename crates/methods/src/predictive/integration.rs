@@ -24,6 +24,7 @@ impl Predictive<'_> {
         if self.abilities.revocable && !self.try_until_good(step, workers)? {
             return Ok(false);
         }
+
         workers.advance(&mut self.coupling.tasks)?;
         Ok(true)
     }
@@ -68,6 +69,7 @@ impl Predictive<'_> {
     fn is_too_long(&mut self, step: MacroStep, missed: f64) -> bool {
         let bad = missed > BAD || missed.is_nan();
         let cut = (self.leaves_its_range() && self.halve(step)) || (bad && self.halve(step));
+
         if cut {
             self.memory.forget();
             self.counts.refused_after += 1;
@@ -81,12 +83,14 @@ impl Predictive<'_> {
         if !self.scales.states.rest() && !self.scales.outputs.rest() {
             return false;
         }
+
         let tasks = self.coupling.tasks.iter();
         let states = tasks.flat_map(|task| task.response.states.iter());
         self.scales.states.expect_from_rest(states.map(|x| x.abs()));
         let answer = |variable: &CouplingVariable| self.coupling.answer(variable).value.abs();
         let answers = self.coupling.variables.iter().map(answer);
         self.scales.outputs.expect_from_rest(answers);
+
         true
     }
 
@@ -103,6 +107,7 @@ impl Predictive<'_> {
             total: interpolation,
             ..Parts::default()
         };
+
         self.admits_by(step, expected)
     }
 
@@ -117,6 +122,7 @@ impl Predictive<'_> {
             let scale = self.scales.states.scale(state);
             scale > 0.0 && moved > FAR * scale
         };
+
         moves.enumerate().any(is_far)
     }
 
@@ -161,6 +167,7 @@ impl Predictive<'_> {
             .judge_ends(&self.coupling, missed, &mut self.interface_system);
         let share = self.scales.states.largest_share(&self.errors.local.ends);
         let poor = share > PATIENCE * allowed;
+
         if poor {
             self.step_state.corrected = self.step_state.corrected.max(share);
         }
@@ -172,6 +179,7 @@ impl Predictive<'_> {
     fn compare(&mut self) -> f64 {
         let stacking = self.coupling.stacking();
         let orders = self.coupling.shape().orders();
+
         for (c, variable) in self.coupling.variables.iter().enumerate() {
             let knot = self.coupling.answer(variable);
             for (order, answered) in numbers_of(knot).into_iter().enumerate().take(orders) {
@@ -186,6 +194,7 @@ impl Predictive<'_> {
                 };
             }
         }
+
         let misses = self.ends.missed.values();
         if misses.iter().any(|miss| !miss.is_finite()) {
             f64::NAN
@@ -210,6 +219,7 @@ impl Predictive<'_> {
         ends.right[..unknowns].copy_from_slice(&ends.missed[..unknowns]);
         ends.keep_uncorrected(unknowns);
         self.correct_solution(unknowns);
+
         self.step_state.corrections += 1;
     }
 }

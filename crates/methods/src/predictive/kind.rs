@@ -109,6 +109,7 @@ impl MethodKind for PredictiveKind {
         };
         let grid = context.grid();
         let method = Predictive::new(context.connections, grid, options, &context.capabilities);
+
         Ok(Box::new(method))
     }
 }

@@ -83,6 +83,7 @@ impl LocalError {
         let size = coupling.step.size();
         let shape = coupling.shape();
         self.known = true;
+
         for (c, start) in coupling.start.iter().enumerate() {
             let input = shape.between(size, *start, shape.knot_of(solution, c));
             let disturbance = self.missed_by(&input, c, coupling, rates);
@@ -90,11 +91,13 @@ impl LocalError {
             self.known &= disturbance.is_some();
             self.disturbance[c] = disturbance.unwrap_or_default();
         }
+
         let inputs = Some(&self.whole[..]);
         let effect = &mut self.effect[..solution.len()];
         interface_system.disturb(&self.disturbance, inputs, effect);
         interface_system.solve(effect);
         add_ends(shape, size, effect, &mut self.disturbance);
+
         interface_system.disturb_states(&self.disturbance, inputs, &mut self.interpolation);
     }
 
@@ -132,6 +135,7 @@ impl LocalError {
             }
             _ => return None,
         };
+
         Some(bump(shape, size, height))
     }
 
@@ -145,6 +149,7 @@ impl LocalError {
     ) -> Option<[&[f64]; 2]> {
         let size = coupling.step.size();
         let before_size = self.before_size?;
+
         for (shape, errors) in [
             (Shape::Cubic, &mut self.ends),
             (Shape::Quintic, &mut self.foreseen),
@@ -186,6 +191,7 @@ impl LocalError {
         self.push_ends(coupling, misses, interface_system);
         let size = coupling.step.size();
         let stacking = coupling.stacking();
+
         for (c, variable) in coupling.variables.iter().enumerate() {
             add_slope(size, self.kept_slopes[c], &mut self.disturbance[c]);
             self.kept_slopes[c] = if rates.is_long(variable.system, size) {
@@ -220,6 +226,7 @@ impl LocalError {
         self.disturbance
             .iter_mut()
             .for_each(|disturbance| disturbance.fill(0.0));
+
         add_ends(
             coupling.shape(),
             coupling.step.size(),
@@ -253,6 +260,7 @@ fn height(shape: Shape, size: f64, input: &Signal, before: &Before) -> f64 {
             slope: 2.0 * product * product_slope,
         },
     };
+
     before.height(size, input, weight)
 }
 
@@ -282,6 +290,7 @@ fn bump(shape: Shape, size: f64, height: f64) -> [f64; TERMS] {
         _ => [0.0, 0.0, 1.0, -2.0, 1.0, 0.0, 0.0],
     };
     let mut factor = height;
+
     for coefficient in &mut coefficients {
         *coefficient *= factor;
         factor /= size;

@@ -54,6 +54,7 @@ impl LookAhead {
             matrix: DMatrix::zeros(size, size),
             factors: Lu::new(size),
         };
+
         Self {
             tasks: interfaces
                 .iter()
@@ -86,6 +87,7 @@ impl LookAhead {
         if !able {
             return Ok(None);
         }
+
         let step = coupling.step;
         for (task, asked) in self.tasks.iter_mut().zip(&coupling.tasks) {
             task.time = step.end;
@@ -108,6 +110,7 @@ impl LookAhead {
         if !self.tasks.iter().all(is_known) {
             return Ok(None);
         }
+
         for system in 0..self.tasks.len() {
             self.judge(system, step.size(), ends, interface_system);
         }
@@ -119,13 +122,16 @@ impl LookAhead {
         let here = interface_system.linearization(system);
         let there = &self.tasks[system].evaluation;
         let growth = &mut self.growth[..here.x.len()];
+
         for (i, growth) in growth.iter_mut().enumerate() {
             *growth = size / 3.0 * (there.f[i] - linear_slope(here, there, i, size));
         }
+
         let mut scratch = self.scratch.iter_mut();
         if let Some(scratch) = scratch.find(|scratch| scratch.matrix.nrows() == here.x.len()) {
             scratch.damp(here, size, growth);
         }
+
         for row in &interface_system.rows[system] {
             let by_states = row_product(&here.c, row.position, growth);
             let v = row.variable;
@@ -155,6 +161,7 @@ impl DampingScratch {
     fn damp(&mut self, here: &Linearization, size: f64, growth: &mut [f64]) {
         self.matrix.copy_from(&here.a);
         self.matrix *= -size / 3.0;
+
         for i in 0..here.x.len() {
             self.matrix[(i, i)] += 1.0;
         }
@@ -173,6 +180,7 @@ fn linear_slope(here: &Linearization, there: &Evaluation, state: usize, size: f6
     };
     let by_states: f64 = (0..here.x.len()).map(by_state).sum();
     let by_inputs: f64 = (0..here.u.len()).map(by_input).sum();
+
     here.f[state] + by_states + by_inputs + here.f_time[state] * size
 }
 

@@ -119,6 +119,7 @@ impl MissMemory {
         if self.kept == 0 {
             return;
         }
+
         for (v, variable) in self.variables.iter().enumerate() {
             let points = (variable.points.min(self.kept) + more).min(self.kept);
             let coefficients = self.extrapolated(variable, points, start);
@@ -134,6 +135,7 @@ impl MissMemory {
         if !self.returns || self.kept == 0 {
             return [0.0; MOST_ORDERS];
         }
+
         let factor = self.returned_growth(size);
         [0, 1, 2].map(|order| factor * remembered.impulse[order] / size.powi(order as i32))
     }
@@ -166,6 +168,7 @@ impl MissMemory {
     ) {
         let stacking = self.stacking();
         let factor = self.returned_growth(size);
+
         for v in 0..self.variables.len() {
             let mut variable = self.variables[v];
             let value = difference[v];
@@ -184,9 +187,11 @@ impl MissMemory {
             variable.past[0] = coefficients(size, stacking.knot(difference, v));
             self.variables[v] = variable;
         }
+
         self.times.rotate_right(1);
         self.times[0] = start;
         self.size = size;
+
         self.kept = (self.kept + 1).min(DEPTH);
     }
 
@@ -215,11 +220,13 @@ impl Remembered {
         if missed(self.points).is_nan() {
             return;
         }
+
         for points in 1..=DEPTH {
             if missed(points) * HYSTERESIS < missed(self.points) {
                 self.points = points;
             }
         }
+
         let best = missed(self.points);
         let factor = if self.looks {
             1.0 / HYSTERESIS
@@ -252,6 +259,7 @@ fn coefficients(size: f64, end: Knot) -> Coefficients {
     };
     let third = e - 2.0 * d - 2.0 * fourth;
     let square = size * size;
+
     [
         (d - third - fourth) / square,
         third / (square * size),

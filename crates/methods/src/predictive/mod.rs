@@ -194,6 +194,7 @@ impl FromRest {
     fn new(connections: &Connections, variables: usize) -> Self {
         let interfaces = connections.interfaces().iter();
         let states = interfaces.map(|interface| vec![0.0; interface.states.len()]);
+
         Self {
             states: states.collect(),
             outputs: vec![0.0; variables],
@@ -219,6 +220,7 @@ fn solver_of(
         ..EstimatorOptions::default()
     };
     let connections = coupling.connections;
+
     InterfaceSystem::new(connections, coupling, capabilities, estimator, scope)
 }
 
@@ -232,9 +234,11 @@ impl<'a> Predictive<'a> {
     ) -> Self {
         let mut coupling = Coupling::new(connections, JUMP, capabilities, grid.size());
         let quintics = options.inputs != Inputs::Cubic && allows_quintics(&coupling, capabilities);
+
         if quintics {
             coupling = coupling.with_curvatures();
         }
+
         let interface_system = solver_of(&coupling, &options, capabilities, quintics);
         let count = coupling.variables.len();
         let states = total_states(connections);
@@ -243,6 +247,7 @@ impl<'a> Predictive<'a> {
         let steps = Steps::new(grid, options.tolerance, |tolerance| {
             Controller::new(grid, tolerance, options.bounds)
         });
+
         Self {
             connections,
             options,
@@ -279,6 +284,7 @@ impl<'a> Predictive<'a> {
         let coupling = &self.coupling;
         let interface_system = &self.interface_system;
         let rates = &self.scales.rates;
+
         match &mut self.steps {
             Steps::Fixed(plan) => plan.step(reached, event),
             Steps::Adaptive(controller) => {
@@ -330,6 +336,7 @@ fn allows_quintics(coupling: &Coupling<'_>, capabilities: &[Capabilities]) -> bo
         inputs.any(|input| coupling.feeders[input].is_some())
     };
     let takes_quintics = |system: usize| capabilities[system].input_degree >= 5 || !follows(system);
+
     coupling.variables.iter().all(knows_curvature) && (0..capabilities.len()).all(takes_quintics)
 }
 
@@ -349,13 +356,16 @@ impl Method for Predictive<'_> {
         if !self.begun {
             self.begin(past, workers)?;
         }
+
         let step = self.plan_step(past.reached(), event);
         self.coupling.step = step;
         self.choose_degree(step);
+
         if let Err(reason) = self.predict() {
             let shortened = self.halve(step);
             return reason.reject_or_fail(shortened, &self.coupling);
         }
+
         if !self.passes_lookahead(step, workers)? {
             self.counts.refused_before += 1;
             return Ok(Outcome::Rejected(step));
@@ -363,10 +373,12 @@ impl Method for Predictive<'_> {
         if !self.integrate(step, workers)? {
             return Ok(Outcome::Rejected(step));
         }
+
         self.complete_step(workers)?;
         let tasks = &self.coupling.tasks;
         let iterations = self.step_state.corrections;
         let before = self.coupling.near_side.tasks();
+
         Ok(Outcome::Accepted(Exchange {
             tasks,
             before,

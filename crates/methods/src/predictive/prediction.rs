@@ -63,6 +63,7 @@ impl Predictive<'_> {
         if let Some(error) = &mut self.errors.global {
             error.locate(&self.interface_system);
         }
+
         self.scales.outputs.include(self.coupling.start_values());
         self.scales.states.include(self.interface_system.states());
         self.expect_from_rest();
@@ -73,6 +74,7 @@ impl Predictive<'_> {
         if !self.scales.states.rest() && !self.scales.outputs.rest() {
             return;
         }
+
         let FromRest {
             mut states,
             mut outputs,
@@ -89,6 +91,7 @@ impl Predictive<'_> {
                 .enumerate()
                 .for_each(|(state, scale)| *scale = scale_from_rest(here, state, rate));
         }
+
         outputs.fill(0.0);
         // From states to outputs, and through feedthrough from one system to the next.
         for _ in 0..FEEDTHROUGH_ROUNDS {
@@ -96,9 +99,11 @@ impl Predictive<'_> {
                 outputs[variable] = self.output_scale(*place, &states[place.system], &outputs);
             }
         }
+
         for (system, scales) in states.iter_mut().enumerate() {
             self.scale_by_fed(system, scales, &outputs);
         }
+
         self.scales
             .states
             .expect_from_rest(states.iter().flatten().copied());
@@ -117,6 +122,7 @@ impl Predictive<'_> {
         let by_states: f64 = states.iter().enumerate().map(by_state).sum();
         let by_input = |c: &CoupledInput| (here.d[(row, c.input)] * outputs[c.variable]).abs();
         let columns = self.interface_system.columns[variable.system].iter();
+
         by_states + columns.map(by_input).sum::<f64>()
     }
 
@@ -147,6 +153,7 @@ impl Predictive<'_> {
             Steps::Fixed(_) => true,
             Steps::Adaptive(_) => !first || self.options.inputs == Inputs::Quintic,
         };
+
         self.coupling.curved = self.abilities.quintics && self.coupling.smooth && !stiff && tries;
     }
 
@@ -167,6 +174,7 @@ impl Predictive<'_> {
                 self.solve()?;
             }
         }
+
         self.judge_interpolation();
         Ok(())
     }
@@ -176,6 +184,7 @@ impl Predictive<'_> {
         let unknowns = self.unknowns();
         let ends = &self.ends.solution[..unknowns];
         let rates = &self.scales.rates;
+
         self.errors
             .local
             .interpolate(&self.coupling, ends, rates, &mut self.interface_system);
@@ -200,6 +209,7 @@ impl Predictive<'_> {
         let expected = &mut self.ends.expected[..unknowns];
         let all_returned = &mut self.ends.returned[..unknowns];
         self.memory.predict(step.start, step.size(), 0, expected);
+
         for c in 0..count {
             let most = MOST_RETURNED * self.scales.outputs.scale(c);
             let returned = self.memory.return_impulse(c, step.size());
@@ -221,6 +231,7 @@ impl Predictive<'_> {
         if !solution.iter().all(|z| z.is_finite()) {
             return Err(Unsolved::Singular);
         }
+
         self.coupling.place(solution);
         Ok(())
     }
@@ -234,6 +245,7 @@ impl Predictive<'_> {
         self.scales
             .states
             .expect(slopes().map(|slope| slope * step.size()));
+
         if self.scales.states.rest() {
             let tasks = self.coupling.tasks.iter();
             let ends = tasks.flat_map(|task| self.interface_system.estimate_states(task));
@@ -256,10 +268,12 @@ impl Predictive<'_> {
         if !self.admits(step) {
             return Ok(false);
         }
+
         self.step_state.looked = false;
         if self.is_affine() {
             return Ok(true);
         }
+
         let far = self.look_ahead.look(
             &self.coupling,
             &self.ends,
@@ -271,6 +285,7 @@ impl Predictive<'_> {
         if (far > TOO_FAR || far.is_nan()) && self.halve(step) {
             return Ok(false);
         }
+
         if far.is_finite() {
             self.step_state.looked = true;
             self.use_look_ahead();
@@ -283,6 +298,7 @@ impl Predictive<'_> {
         if !self.steps.is_adaptive() {
             return true;
         }
+
         self.foresee_ends(step);
         let interpolation = self
             .scales
@@ -298,6 +314,7 @@ impl Predictive<'_> {
             total: interpolation.max(ends),
             points: self.memory.points(),
         };
+
         self.admits_by(step, expected)
     }
 
@@ -316,6 +333,7 @@ impl Predictive<'_> {
         let missed = &mut ends.right[..unknowns];
         self.memory.predict(step.start, step.size(), 1, missed);
         subtract_difference(missed, &ends.expected, &ends.returned);
+
         self.errors
             .local
             .foresee_ends(&self.coupling, missed, &mut self.interface_system);
@@ -326,6 +344,7 @@ impl Predictive<'_> {
         let unknowns = self.unknowns();
         let stacking = self.coupling.stacking();
         let mut any = false;
+
         for c in 0..stacking.variables {
             let better = self.look_ahead_is_better(c);
             any |= better;
@@ -370,6 +389,7 @@ impl Predictive<'_> {
     pub(super) fn keep_stiff_slopes(&mut self, size: f64) {
         let shape = self.coupling.shape();
         let solution = &self.ends.solution[..self.unknowns()];
+
         for (c, variable) in self.coupling.variables.iter().enumerate() {
             if self.scales.rates.is_long(variable.system, size) {
                 self.coupling.start[c].slope = shape.knot_of(solution, c).slope;

@@ -46,13 +46,16 @@ impl Predictive<'_> {
         let Some(error) = &self.errors.global else {
             return;
         };
+
         if error.lost || self.errors.knowledge.unsure {
             errors.fill(f64::NAN);
             return;
         }
+
         errors.copy_from_slice(&error.states);
         let largest = self.scales.states.largest_share(&error.states);
         self.errors.knowledge.uncorrected |= largest > self.most_to_correct();
+
         if self.options.corrected && !self.errors.knowledge.uncorrected {
             self.add_error_to_results();
         }
@@ -64,6 +67,7 @@ impl Predictive<'_> {
         };
         let mut states = error.states.iter();
         let mut outputs = error.outputs.iter();
+
         for task in &mut self.coupling.tasks {
             let response = &mut task.response;
             for (state, error) in response.states.iter_mut().zip(&mut states) {
@@ -99,6 +103,7 @@ impl Predictive<'_> {
             if scale > 0.0 { error / scale } else { 0.0 }
         };
         let parts = error.largest_states.iter().enumerate().map(part);
+
         names.zip(parts).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
@@ -115,15 +120,18 @@ impl Predictive<'_> {
     pub(super) fn all_warnings(&self) -> Vec<Notice> {
         let mut all = notices(self.coupling.substitutes(false));
         all.extend(self.error_warning());
+
         if self.options.corrected && self.errors.knowledge.uncorrected {
             let warning = "the estimated error became too large to be believed, \
                            and was not added from there on";
             all.push(warning.into());
         }
+
         all.extend(notices(self.interface_system.warning(self.connections)));
         let name = |variable: usize| self.coupling.full_name(variable);
         all.extend(self.predictions.warning(name));
         all.extend(self.advice.as_ref().map(advised));
+
         all
     }
 
@@ -131,6 +139,7 @@ impl Predictive<'_> {
     fn error_warning(&self) -> Option<Notice> {
         let (name, part) = self.worst_state()?;
         let share = rounded(part);
+
         match self.options.tolerance {
             Some(tolerance) if part > tolerance => {
                 let text = format!(
@@ -152,9 +161,11 @@ impl Predictive<'_> {
     pub(super) fn all_remarks(&self) -> Vec<String> {
         let mut all = Vec::new();
         all.extend(self.steps.controller().and_then(Controller::remark));
+
         if self.errors.global.is_none() {
             all.push("there are too many states to estimate the error of the run".to_owned());
         }
+
         if self.errors.global.as_ref().is_some_and(|error| error.lost) {
             all.push(
                 "the estimate of the error of the run has grown beyond all numbers, and is \
@@ -171,6 +182,7 @@ impl Predictive<'_> {
                     .to_owned(),
             );
         }
+
         if self.options.corrected && self.errors.global.is_some() {
             all.push(
                 "the estimated error has been added to the results: it is that of the run \
@@ -203,6 +215,7 @@ impl Predictive<'_> {
         };
         let mut all = Vec::new();
         let mut state = 0;
+
         for (system, interface) in self.connections.interfaces().iter().enumerate() {
             for name in &interface.states {
                 all.push((

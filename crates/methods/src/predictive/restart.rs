@@ -69,6 +69,7 @@ impl Restart {
     pub fn measure(coupling: &Coupling<'_>, interface_system: &InterfaceSystem, into: &mut [f64]) {
         let stacking = coupling.stacking();
         let with_curvatures = into.len() > 2 * stacking.variables;
+
         for (c, variable) in coupling.variables.iter().enumerate() {
             let task = &coupling.tasks[variable.system];
             let here = interface_system.linearization(variable.system);
@@ -98,17 +99,21 @@ impl Restart {
         if count == 0 {
             return Ok(()); // what is connected only jumps
         }
+
         let orders = integrated.len() / count;
         self.prepare(interface_system, orders, scale)?;
         self.change.fill(0.0);
+
         for task in &coupling.tasks {
             self.add_change_of(task, interface_system, integrated, coupling.stacking());
         }
+
         let change = &mut self.change[..orders * count];
         self.matrices.of(orders).solve(scale, change);
         let finite = change.iter().all(|change| change.is_finite());
         add(change, integrated);
         let stacking = coupling.stacking();
+
         for (c, knot) in coupling.start.iter_mut().enumerate() {
             *knot = stacking.knot(change, c);
         }
@@ -132,6 +137,7 @@ impl Restart {
         let here = interface_system.linearization(system);
         let rows = &interface_system.rows[system];
         multiply_by_a(here, rows, &mut self.twice);
+
         for (r, row) in rows.iter().enumerate() {
             for column in &interface_system.columns[system] {
                 // What a Co-Simulation FMU answers about the present it answers under the inputs
@@ -160,15 +166,18 @@ impl Restart {
         if same && self.knows_all(interface_system) {
             return Ok(());
         }
+
         for (known, here) in self.known.iter_mut().zip(interface_system.linearizations()) {
             *known = here.affine;
         }
+
         self.scale = f64::NAN;
         self.orders = orders;
         let Self {
             matrices, twice, ..
         } = self;
         let matrix = matrices.of(orders);
+
         for (system, here) in interface_system.linearizations().enumerate() {
             let rows = &interface_system.rows[system];
             let columns = &interface_system.columns[system];
@@ -178,6 +187,7 @@ impl Restart {
                 gain(here, twice, output, (columns[column].input, by))
             });
         }
+
         matrix.factor().map_err(|_| SingularInterface)?;
         self.scale = scale;
         Ok(())
@@ -219,6 +229,7 @@ fn gain(
         let terms = (0..states).map(|i| twice[row * states + i] * b[(i, input)]);
         terms.sum::<f64>()
     };
+
     match (to, by) {
         (0, 0) => here.d[(output, input)],
         (1, 1) | (2, 2) => here.d[(output, input)] + once(&here.b_slope),

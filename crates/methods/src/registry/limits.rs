@@ -41,6 +41,7 @@ impl Limits {
             shortest: (ABOVE_RESOLUTION * resolution).max(least),
             longest,
         };
+
         Self {
             tolerance: ABOVE_NOISE * noise,
             steps,

@@ -86,6 +86,7 @@ impl Registry {
         let methods = self.methods.iter().flat_map(|kind| kind.options());
         let solvers = self.solvers.iter().flat_map(|kind| kind.options());
         let mut all: Vec<OptionSpec> = Vec::new();
+
         for option in COMMON.iter().chain(methods).chain(solvers) {
             if !all.iter().any(|known| known.key == option.key) {
                 all.push(*option);
@@ -102,11 +103,13 @@ impl Registry {
         let options = self.options();
         let solvers = self.solver_names();
         let mut settings = Settings::default();
+
         for (key, text) in given {
             let option = options.iter().find(|option| option.key == key);
             let option = option.ok_or_else(|| unknown_option(key, &options))?;
             settings.set(option, text, &solvers)?;
         }
+
         for kind in &self.methods {
             kind.check_settings(&settings)?;
         }

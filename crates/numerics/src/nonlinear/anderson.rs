@@ -70,6 +70,7 @@ impl Anderson {
         add_scaled(next, -mixing, &self.combined_residual);
         let moved = next != x;
         x.copy_from_slice(next);
+
         moved
     }
 }
@@ -90,6 +91,7 @@ impl NonlinearSolver for Anderson {
             CountedEvaluations::begin(equations, &mut self.weights, x, residual, residual_known);
         self.history.clear();
         let mut monitor = StagnationMonitor::new(x.len());
+
         for iteration in 0.. {
             let ending = evaluation
                 .ending()

@@ -55,6 +55,7 @@ impl<'a> CountedEvaluations<'a> {
         } else {
             evaluator.evaluate(x, residual)
         };
+
         (evaluator, first)
     }
 

@@ -63,6 +63,7 @@ impl NonlinearSolver for FixedPoint {
         let (mut evaluator, mut evaluation) =
             CountedEvaluations::begin(equations, &mut self.weights, x, residual, residual_known);
         let mut trend = Trend::new(x.len());
+
         for iteration in 0.. {
             let ending = evaluation
                 .ending()
@@ -109,8 +110,10 @@ impl Trend {
         if norm > EXPLOSION * self.smallest {
             return Some(Ending::Diverged);
         }
+
         self.current = self.current.min(norm);
         self.seen += 1;
+
         if self.seen.is_multiple_of(self.block) {
             self.close_block()
         } else {
@@ -123,10 +126,12 @@ impl Trend {
         let last = self.last;
         self.current = f64::INFINITY;
         self.last = current;
+
         if current < USEFUL_REDUCTION * last {
             self.idle = 0;
             return None;
         }
+
         self.idle += 1;
         if self.idle < IDLE_BLOCKS {
             None

@@ -91,6 +91,7 @@ impl History {
         self.fit.solve(&mut self.column, &mut self.coefficients);
         best.point.copy_from_slice(newest.point);
         best.residual.copy_from_slice(newest.residual);
+
         for (&age, &coefficient) in zip(&self.ages[..kept], &self.coefficients) {
             let newer = self.newer(age, newest);
             let older = self.pair(age);
@@ -104,6 +105,7 @@ impl History {
     fn fit_differences(&mut self, weights: &[f64], newest: Pair) -> usize {
         self.fit.clear();
         let mut kept = 0;
+
         for age in 0..self.len() {
             if self.fit.is_full() {
                 break;

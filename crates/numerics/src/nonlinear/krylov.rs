@@ -84,6 +84,7 @@ impl Krylov {
     pub fn new(size: usize, dimension: usize) -> Self {
         let dimension = dimension.min(size);
         let zeros = vec![0.0; size];
+
         Self {
             dimension,
             directions: Columns::zeros(size, dimension),
@@ -109,6 +110,7 @@ impl Krylov {
         let initial = norm(base.weights, base.residual);
         let increment = accuracy.increment(initial, 1.0 + norm(base.weights, base.x));
         self.begin(base);
+
         for column in 0..self.dimension {
             if !self.add_direction(column) {
                 break;
@@ -149,6 +151,7 @@ impl Krylov {
                 remove_component(&mut self.scratch, self.directions.column(earlier));
             }
         }
+
         let after = length(&self.scratch);
         set_quotient(self.directions.column_mut(column), &self.scratch, after);
         after > NEW_DIRECTION * before
@@ -166,8 +169,10 @@ impl Krylov {
         for (k, trial) in self.trial.iter_mut().enumerate() {
             *trial = base.x[k] + increment * direction[k] / base.weights[k];
         }
+
         let evaluation = evaluator.evaluate(&self.trial, &mut self.trial_residual);
         let products = self.products.column_mut(column);
+
         for (k, product) in products.iter_mut().enumerate() {
             let change = self.trial_residual[k] - base.residual[k];
             *product = base.weights[k] * change / increment;
@@ -180,6 +185,7 @@ impl Krylov {
         set_weighted(&mut self.scratch, base.weights, base.residual);
         self.fit.solve(&mut self.scratch, &mut self.coefficients);
         self.step.fill(0.0);
+
         for (column, coefficient) in self.coefficients[..columns].iter().enumerate() {
             let direction = self.directions.column(column);
             add_scaled(&mut self.step, -coefficient, direction);

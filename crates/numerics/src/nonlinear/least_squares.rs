@@ -51,6 +51,7 @@ impl LeastSquares {
         if self.is_full() || !usable {
             return false;
         }
+
         self.triangle.column_mut(self.kept).fill(0.0);
         // Twice, as one round of Gram–Schmidt loses digits.
         self.orthogonalize(column);
@@ -59,9 +60,11 @@ impl LeastSquares {
         if after <= DEPENDENT * before {
             return false;
         }
+
         self.triangle.column_mut(self.kept)[self.kept] = after;
         set_quotient(self.orthonormal.column_mut(self.kept), column, after);
         self.kept += 1;
+
         true
     }
 

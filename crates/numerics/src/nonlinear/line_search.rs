@@ -38,6 +38,7 @@ impl Backtracking {
         if value <= self.start + self.sufficient * self.length * self.slope {
             return true;
         }
+
         let proposal = match self.previous {
             None => self.quadratic(value),
             Some(previous) => self.cubic(value, previous),
@@ -45,6 +46,7 @@ impl Backtracking {
         self.previous = Some((self.length, value));
         let proposal = if proposal.is_finite() { proposal } else { 0.0 };
         self.length = proposal.clamp(0.1 * self.length, 0.5 * self.length);
+
         false
     }
 
@@ -74,6 +76,7 @@ impl Backtracking {
         if a == 0.0 {
             return -0.5 * slope / b;
         }
+
         let discriminant = b * b - 3.0 * a * slope;
         (-b + discriminant.max(0.0).sqrt()) / (3.0 * a)
     }

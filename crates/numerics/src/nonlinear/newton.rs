@@ -91,6 +91,7 @@ impl Newton {
             residual,
         };
         let accuracy = self.options.accuracy();
+
         match self.krylov.search(evaluator, base, accuracy) {
             KrylovSearch::Failed => Some(Ending::Failed),
             KrylovSearch::Converged => {
@@ -112,6 +113,7 @@ impl Newton {
             return Some(Ending::Stagnated);
         };
         let mut evaluation = EvaluationState::Open;
+
         for _ in 0..self.options.line_search_limit {
             if line.length() < self.options.shortest_share {
                 break;
@@ -127,6 +129,7 @@ impl Newton {
                 return solved.then_some(Ending::Converged);
             }
         }
+
         let undefined = evaluation == EvaluationState::Unusable;
         Some(if undefined {
             Ending::Failed
@@ -144,6 +147,7 @@ impl Newton {
         let predicted = product(&self.weights, residual, &self.krylov.predicted);
         let slope = share * (predicted - norm * norm);
         let promising = slope < -f64::EPSILON * share * norm * norm;
+
         promising.then(|| Backtracking::new(norm, slope, self.options.sufficient_reduction))
     }
 
@@ -170,6 +174,7 @@ impl Newton {
         };
         let share = (longest / length(step)).min(1.0);
         step.iter_mut().for_each(|entry| *entry *= share);
+
         share
     }
 
@@ -196,6 +201,7 @@ impl NonlinearSolver for Newton {
         if let Some(ending) = first.ending() {
             return evaluator.outcome(ending, 0);
         }
+
         for iteration in 1..=self.options.iteration_limit {
             if let Some(ending) = self.advance(&mut evaluator, x, residual) {
                 return evaluator.outcome_after_trials(ending, iteration);

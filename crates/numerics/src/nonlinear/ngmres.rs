@@ -178,15 +178,18 @@ impl Ngmres {
             EvaluationState::Unusable => return Some(Ending::Failed),
             EvaluationState::Open => {}
         }
+
         let combined = self.combined.pair_mut();
         self.history
             .minimize(&self.weights, self.plain.pair(), combined);
         if self.combined.evaluate(evaluator, &self.weights) == EvaluationState::Converged {
             return self.combined.write_solution(x, residual);
         }
+
         self.smallest = self.smallest.min(self.plain.norm);
         let close = self.is_close();
         let restart = self.asks_for_restart(close);
+
         if self.options.selection == Selection::Difference {
             self.select(close).write(x, residual);
         } else if self.search_line(evaluator) == EvaluationState::Converged {
@@ -194,6 +197,7 @@ impl Ngmres {
         } else {
             self.best().write(x, residual);
         }
+
         self.remember(x, residual, restart);
         None
     }
@@ -236,6 +240,7 @@ impl Ngmres {
         if !combined.norm.is_finite() {
             return EvaluationState::Unusable;
         }
+
         let change = &mut searched.residual;
         step(change, &combined.residual, -1.0, &plain.residual);
         let length = -product(weights, change, &plain.residual) / product(weights, change, change);
@@ -243,6 +248,7 @@ impl Ngmres {
         if at_an_end || !length.is_finite() {
             return EvaluationState::Unusable;
         }
+
         step(&mut searched.x, &plain.x, length, &combined.x);
         add_scaled(&mut searched.x, -length, &plain.x);
         searched.evaluate(evaluator, weights)
@@ -295,8 +301,10 @@ impl NonlinearSolver for Ngmres {
         if let Some(ending) = first.ending() {
             return evaluator.outcome(ending, 0);
         }
+
         self.restart(x, residual);
         let mut monitor = StagnationMonitor::new(x.len());
+
         for iteration in 1..=self.options.iteration_limit {
             let ending = self
                 .advance(&mut evaluator, x, residual)

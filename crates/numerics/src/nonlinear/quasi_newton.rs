@@ -122,6 +122,7 @@ impl QuasiNewton {
     pub fn new(size: usize, options: QuasiNewtonOptions) -> Self {
         let zeros = DVector::zeros(size);
         let secants = size.min(options.most_iterations);
+
         Self {
             options,
             inverse: DMatrix::identity(size, size),
@@ -148,6 +149,7 @@ impl QuasiNewton {
         self.before.as_mut_slice().copy_from_slice(residual);
         self.inverse.mul_to(&self.before, &mut self.step);
         self.step.neg_mut();
+
         for (x, step) in x.iter_mut().zip(self.step.iter()) {
             *x += step;
         }
@@ -176,6 +178,7 @@ impl QuasiNewton {
         if self.used == self.secants.len() {
             self.used = 0;
         }
+
         self.after.as_mut_slice().copy_from_slice(residual);
         self.after -= &self.before;
         let length = self.weighted_product(&self.after, &self.after);
@@ -184,6 +187,7 @@ impl QuasiNewton {
         self.orthogonalize();
         let square = self.weighted_product(&self.after, &self.after);
         let independent = square > DEPENDENT * DEPENDENT * length;
+
         if independent && square.is_finite() {
             self.keep_secant(square);
             self.update(square);
@@ -214,6 +218,7 @@ impl QuasiNewton {
         self.inverse.mul_to(&self.after, &mut self.missed);
         self.missed -= &self.step;
         self.missed.neg_mut();
+
         for (k, weight) in self.weights.iter().enumerate() {
             let share = weight * weight * self.after[k] / square;
             let mut column = self.inverse.column_mut(k);
@@ -241,9 +246,11 @@ impl SolveProgress {
     fn record(&mut self, before: f64, after: f64) {
         self.iterations += 1;
         self.idle += 1;
+
         if after <= 0.5 * before {
             self.idle = 0;
         }
+
         self.setbacks += 1;
         if after < self.best {
             self.setbacks = 0;
@@ -297,6 +304,7 @@ impl QuasiNewton {
         if evaluation == EvaluationState::Unusable || progress.is_lost() {
             return progress.decide_when_lost(evaluation);
         }
+
         if progress.iterations < self.options.most_iterations {
             Decision::Correct
         } else if progress.acceptable {
@@ -327,13 +335,16 @@ impl QuasiNewton {
             _ => self.size_of(residual),
         };
         let well_predicted = self.options.good_reduction * before;
+
         if after.is_finite() && after > self.options.noise.max(well_predicted) {
             self.learn(residual);
         }
+
         if after < progress.best {
             progress.acceptable = evaluation == EvaluationState::Converged;
             self.best.save(x, residual);
         }
+
         progress.record(before, after);
         evaluation
     }
@@ -341,6 +352,7 @@ impl QuasiNewton {
     fn begin(&mut self, x: &[f64], residual: &[f64], first: EvaluationState) -> SolveProgress {
         self.used = 0;
         self.best.save(x, residual);
+
         SolveProgress {
             fresh: !self.remembers,
             iterations: 0,
@@ -357,6 +369,7 @@ impl QuasiNewton {
         self.best.restore(x, residual);
         progress.fresh = true;
         progress.setbacks = 0;
+
         progress.idle = 0;
     }
 }
@@ -379,6 +392,7 @@ impl NonlinearSolver for QuasiNewton {
         if memory.is_empty() {
             return true;
         }
+
         let fits = memory.len() == self.inverse.len();
         if fits {
             self.inverse.as_mut_slice().copy_from_slice(memory);
@@ -399,6 +413,7 @@ impl NonlinearSolver for QuasiNewton {
         if evaluation == EvaluationState::Unusable {
             return evaluator.outcome(Ending::Failed, 0);
         }
+
         let mut progress = self.begin(x, residual, evaluation);
         loop {
             match self.decide(evaluation, residual, &progress) {

@@ -35,6 +35,7 @@ impl StagnationMonitor {
         } else {
             self.waited += 1;
         }
+
         let exploded = norm > EXPLOSION * self.smallest || !norm.is_finite();
         if exploded {
             return Some(Ending::Diverged);

@@ -76,11 +76,13 @@ fn read(
     if !problems.is_empty() {
         return Err(problems);
     }
+
     let unused = source.definition.model.unused();
     let warnings = unused
         .iter()
         .map(|unused| unused_warning(name.get_ref(), unused));
     let warnings = warnings.collect();
+
     Ok(ReadSystem {
         source: Box::new(source),
         restrictions,
@@ -113,6 +115,7 @@ fn written(name: &str, table: &SystemTable, problems: &mut Vec<Problem>) -> Equa
             .find(|(key, _)| key.get_ref() == name.get_ref());
         given.map(|(_, unit)| text(unit))
     };
+
     EquationsText {
         name: name.to_owned(),
         inputs,
@@ -170,9 +173,11 @@ fn check_keys(table: &SystemTable, problems: &mut Vec<Problem>) {
         .sub_steps
         .as_ref()
         .map(|key| ("sub-steps", key.span()));
+
     for (key, span) in [interface, sub_steps].into_iter().flatten() {
         problems.push(Problem::at(span, of_fmus(key)));
     }
+
     let probe = table.probe.map(|_| "probe");
     for key in probe
         .into_iter()
@@ -205,6 +210,7 @@ fn locate(
         (Some(first), Some(equations)) => Some(first_definition(text, equations, first)),
         _ => error.help,
     };
+
     Problem {
         help,
         ..Problem::at(span, message)
@@ -274,6 +280,7 @@ fn check_outputs_named_as_states(
 fn check_units(table: &SystemTable, problems: &mut Vec<Problem>) {
     let known = [names(&table.inputs), names(&table.outputs)].concat();
     let unknown = |name: &&Spanned<String>| !known.contains(&name.get_ref().as_str());
+
     for name in table.units.keys().filter(unknown) {
         let message = format!(
             "a unit is given for `{}`, which is neither an input nor an output",

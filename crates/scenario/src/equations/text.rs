@@ -50,6 +50,7 @@ impl EquationsText {
         let inputs = self.inputs.iter().map(|(_, start)| *start).collect();
         let parameters = middles(&self.parameters);
         let states = middles(&self.states);
+
         Ok(Definition {
             input_units: self.input_units.clone(),
             output_units: self.output_units.clone(),

@@ -47,6 +47,7 @@ pub(crate) fn restrictions(
     if restrict.is_none() && imposed.is_none() {
         return None;
     }
+
     let kept = |given: Option<bool>| given.unwrap_or(true);
     Some(Restrictions {
         input_degree: degree.map_or(MAX_DEGREE, |degree| *degree.get_ref()),

@@ -38,6 +38,7 @@ pub(crate) fn connect(
     if !problems.is_empty() {
         return Err(problems);
     }
+
     let Resolver {
         fed,
         mappings,
@@ -70,6 +71,7 @@ impl<'a> Resolver<'a> {
                 outputs + interface.outputs.len(),
             );
         }
+
         let (mappings, warnings) = (vec![Mapping::Identity; inputs], Vec::new());
         Self {
             interfaces,
@@ -96,6 +98,7 @@ impl<'a> Resolver<'a> {
         if self.fed[input.stacked].is_some() {
             return Err(fed_twice(to));
         }
+
         self.fed[input.stacked] = Some((source, table_span(from, value, to)));
         Ok(())
     }
@@ -139,6 +142,7 @@ impl<'a> Resolver<'a> {
             .iter()
             .any(|i| Some(i.name.as_str()) == system);
         let mut input = 0;
+
         for interface in self.interfaces {
             for _ in &interface.inputs {
                 self.tried[input] |= !known || Some(interface.name.as_str()) == system;
@@ -164,6 +168,7 @@ impl<'a> Resolver<'a> {
             Side::From => outputs,
             Side::To => inputs,
         };
+
         match position {
             Some(position) => Ok(ConnectedVariable {
                 system: k,
@@ -179,6 +184,7 @@ impl<'a> Resolver<'a> {
         let systems: Vec<String> = systems.collect();
         let message = format!("there is no system `{system}`");
         let help = format!("the systems are {}", list_names(&systems));
+
         Problem::at(name.span(), message)
             .help(help)
             .suggest(system, systems.iter().map(String::as_str))
@@ -205,6 +211,7 @@ impl<'a> Resolver<'a> {
             name.span(),
             format!("`{}` has no {what} `{variable}`", interface.name),
         );
+
         if other.names(interface).contains(&variable) {
             let is = if what == "output" {
                 "an input"
@@ -215,6 +222,7 @@ impl<'a> Resolver<'a> {
                 "`{variable}` is {is}; a connection leads from an output to an input"
             ));
         }
+
         if interface.states.iter().any(|state| state == variable) {
             return problem.help(format!(
                 "`{variable}` is a state; make it an output: outputs = {{ {variable} = \"{variable}\" }}"
@@ -223,6 +231,7 @@ impl<'a> Resolver<'a> {
         if known.is_empty() {
             return problem.help(format!("it has no {what}s at all"));
         }
+
         let listed = format!("its {what}s are {}", list_names(&known));
         problem
             .help(listed)
@@ -245,6 +254,7 @@ impl<'a> Resolver<'a> {
         if given_unit == wanted_unit {
             return Ok(Mapping::Identity);
         }
+
         let source = self.parts[output.system]
             .source
             .unit_of_measure(&given.name);
@@ -255,6 +265,7 @@ impl<'a> Resolver<'a> {
             let relative = source.relative || target.relative;
             conversion(source.definition, target.definition, relative)
         });
+
         converted.ok_or_else(|| {
             let message = format!(
                 "`{}` is in {given_unit}, but `{}` is in {wanted_unit}",
@@ -278,6 +289,7 @@ impl<'a> Resolver<'a> {
         if (given == SignalKind::Text) == (wanted == SignalKind::Text) {
             return Ok(());
         }
+
         let what = |kind: SignalKind| {
             if kind == SignalKind::Text {
                 "a text"
@@ -326,6 +338,7 @@ impl<'a> Resolver<'a> {
             .zip(&self.fed)
             .zip(&self.tried)
             .filter(|((_, fed), tried)| fed.is_none() && !**tried);
+
         open.map(|(((system, interface, input), _), _)| {
             let name = interface.qualified(&input.name);
             Problem::at(systems[system].clone(), format!("nothing feeds the input `{name}`")).help(format!(
@@ -346,6 +359,7 @@ impl<'a> Resolver<'a> {
             .collect();
         let near = nearest(input, outputs.iter().map(|(_, name)| *name));
         let found = outputs.iter().find(|(_, name)| Some(*name) == near);
+
         found.map_or_else(
             || "system.output".to_owned(),
             |(interface, name)| interface.qualified(name),
@@ -358,6 +372,7 @@ fn constant(value: &Spanned<f64>) -> Result<Source, Problem> {
     if number.is_finite() {
         return Ok(Source::Constant(number));
     }
+
     let message = "a constant must be a finite number";
     Err(Problem::at(value.span(), message))
 }

@@ -36,11 +36,13 @@ fn set(
         return Err(unknown(file, qualified, value));
     };
     let table = file.systems[place].get_mut();
+
     if catalog.kind_of(table).looks_up_values() {
         // The source itself knows what can be set; later values win.
         table.overridden.push((name.to_owned(), value.to_owned()));
         return Ok(());
     }
+
     let input = table.inputs.keys().any(|key| key.get_ref() == name);
     let settable = [&mut table.parameters, &mut table.states, &mut table.inputs];
     let found = settable.into_iter().find_map(|values| entry(values, name));
@@ -67,12 +69,14 @@ fn given(qualified: &str, text: &str, input: bool) -> Result<Given, Problem> {
     else {
         return number(text).map(Given::Number).map_err(refuse);
     };
+
     if input {
         let message = format!("`{qualified}` is an input, which starts with a number");
         return Err(
             refuse(message).help("a box is for a parameter or for the start value of a state")
         );
     }
+
     let ends: Vec<f64> = inner
         .split(',')
         .map(|end| number(end.trim()))
@@ -112,11 +116,13 @@ fn unknown(file: &ModelFile, qualified: &str, value: &str) -> Problem {
             .iter()
             .any(|(key, table)| key.get_ref() == system && is_output(table.get_ref(), name))
     });
+
     if output {
         let message = format!("`{qualified}` is an output, which the model computes");
         return Problem::of_value(qualified, value, message)
             .help("set a parameter, or the start value of a state or an input");
     }
+
     let all: Vec<String> = file
         .systems
         .iter()

@@ -44,6 +44,7 @@ fn read(
         changes,
         catalog,
     };
+
     model.build()
 }
 
@@ -93,18 +94,22 @@ impl ModelTable<'_> {
         let choices = choices.map_err(|problem| problems.push(problem));
         let choices = choices.unwrap_or_default();
         problems.extend(choices.resolve(self.catalog.registry()).err());
+
         if self.file.systems.is_empty() {
             problems.push(no_systems());
         }
+
         let (parts, warnings) = self.parts(times, &mut problems);
         if parts.len() < self.file.systems.len() {
             return Err(problems); // connections to systems that are not there would only add noise
         }
+
         let names: Vec<Range<usize>> = self.file.systems.keys().map(Spanned::span).collect();
         let connected = match connect(&parts, &names, &self.file.connections) {
             Ok(connected) => connected,
             Err(wrong) => return Err([problems, wrong].concat()),
         };
+
         match times {
             Some(times) if problems.is_empty() => {
                 let source = self.source.clone();
@@ -137,6 +142,7 @@ impl ModelTable<'_> {
         };
         let mut parts = Vec::new();
         let mut warnings = Vec::new();
+
         for (name, table) in &self.file.systems {
             let kind = self.catalog.kind_of(table.get_ref());
             match kind.read(name, table.get_ref(), &mut reading) {
@@ -174,6 +180,7 @@ fn times(header: &Header, changes: &Overrides) -> Result<(f64, f64), Problem> {
         .as_ref()
         .filter(|_| changes.stop_time.is_none())
         .map(toml::Spanned::span);
+
     possible(start, stop).map_err(|problem| Problem {
         span: place,
         ..problem

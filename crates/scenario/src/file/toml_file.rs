@@ -95,6 +95,7 @@ fn unknown_key(message: &str) -> Option<(String, Vec<String>)> {
         .step_by(2)
         .map(str::to_owned)
         .collect();
+
     Some((key.to_owned(), known))
 }
 
@@ -122,6 +123,7 @@ pub(crate) fn within_string(
         _ => 0,
     };
     let start = span.start + quotes + newline + offset;
+
     if escapes || start > span.end {
         span.clone()
     } else {

@@ -48,6 +48,7 @@ pub(crate) fn scenario(
     let text = SourceText::without_text(path);
     let name = fmu.description().model_name.clone();
     let step = experiment.step_size;
+
     Ok(Scenario {
         proposed_step: step.filter(|size| *size > 0.0 && *size < stop - start),
         changes: changes.clone(),
@@ -61,6 +62,7 @@ fn with_inputs_held(source: &FmuSource) -> Connected {
     let interface = source.interface();
     let held = interface.inputs.iter();
     let held = held.map(|input| Source::Constant(input.start)).collect();
+
     Connected {
         connections: Connections::new(vec![interface], held),
         places: Vec::new(),
@@ -83,6 +85,7 @@ fn system_name(model: &str, path: &Path) -> String {
         .unwrap_or(&stem);
     let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
     let name: String = last.chars().map(plain).collect();
+
     if name.is_empty() {
         "unit".to_owned()
     } else {

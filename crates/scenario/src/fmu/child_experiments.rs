@@ -50,9 +50,11 @@ impl ProbedFmu {
         static BENCH: Mutex<Option<TestBench>> = Mutex::new(None);
         let mut bench = BENCH.lock().unwrap_or_else(PoisonError::into_inner);
         let is_of_this = |bench: &TestBench| bench.fmu().path() == self.origin.path;
+
         if !bench.as_ref().is_some_and(is_of_this) {
             *bench = Some(self.bench()?);
         }
+
         let bench = bench.as_mut().expect("BUG: there is a bench now");
         Ok(act(bench, &self.origin))
     }
@@ -232,6 +234,7 @@ impl<'a> ChildExperiments<'a> {
         );
         let is_fit = !spoiled && (kept || !self.is_single());
         self.child = Some(child).filter(|_| is_fit);
+
         seen
     }
 }
@@ -267,6 +270,7 @@ impl ChildExperiments<'_> {
             }
         };
         self.note_baseline(experiment, &seen, began.elapsed());
+
         seen
     }
 
@@ -280,6 +284,7 @@ impl ChildExperiments<'_> {
         if alone.is_ok() {
             self.found_single = true;
         }
+
         alone.map_err(|mishap| match mishap {
             ExperimentFailure::Refused(_) | ExperimentFailure::NoInstance(_) => mishap,
             _ => ExperimentFailure::Crashed(why),
@@ -316,6 +321,7 @@ impl ChildExperiments<'_> {
             fmu: self.fmu.clone(),
         };
         let limit = self.pool.limit().unwrap_or(LIMIT);
+
         if child_task::run(&mut child.helper, &task, limit).is_err() {
             self.doubtful = true;
             self.child = None;
@@ -338,6 +344,7 @@ impl ChildExperiments<'_> {
         if experiment.sets_inputs_early() != baseline.early {
             return false;
         }
+
         // A run may need two instances in one process: whether they work must have been seen.
         let is_start = matches!(experiment, Experiment::Start { .. });
         let seen_second = self.second_instance_works || self.is_single();
@@ -349,12 +356,14 @@ impl ChildExperiments<'_> {
         if self.fresh_only {
             return false;
         }
+
         let Some(child) = self.child.as_ref().filter(|child| child.keeps) else {
             return false;
         };
         if child.reset == Reset::Works {
             return true;
         }
+
         DIRTY_COURSES.into_iter().any(|course| {
             let is_there = self.child.is_some() && !self.fresh_only;
             is_there && self.verify(Some(course)) == Some(true)
@@ -384,9 +393,11 @@ impl ChildExperiments<'_> {
         };
         self.fresh_only |= verified == Some(false);
         child.keeps = verified == Some(true);
+
         if child.keeps {
             child.reset = Reset::Works;
         }
+
         // After a failure the process is of unknown health.
         self.child = Some(child).filter(|_| verified != Some(false));
         verified
@@ -429,6 +440,7 @@ impl ExperimentRunner for ChildExperiments<'_> {
         if let Ok(seen) = self.attempt(experiment, InstanceChoice::Kept) {
             return Ok(seen);
         }
+
         // What fails must fail on a fresh instance too.
         let seen = self.carry_out_fresh(experiment);
         self.doubtful |= seen.is_ok();
@@ -444,16 +456,19 @@ impl ExperimentRunner for ChildExperiments<'_> {
         if self.silent.is_none() && self.child.as_ref().is_some_and(has_reset) {
             self.doubtful |= self.verify(None) != Some(true);
         }
+
         self.free_kept();
         if !self.doubtful || self.silent.is_some() {
             return true;
         }
+
         self.child = None;
         self.fmu.origin.settings.without_event_mode = false;
         self.found_single = false;
         self.baseline = None;
         self.fresh_only = true;
         self.doubtful = false;
+
         false
     }
 

@@ -36,6 +36,7 @@ pub(crate) fn recorded(
     };
     let wanted: Vec<&String> = patterns.iter().filter(known).collect();
     let is_wanted = |variable: &&&str| wanted.iter().any(|pattern| fits(pattern, variable));
+
     hidden
         .iter()
         .filter(is_wanted)

@@ -77,6 +77,7 @@ impl FmuSource {
         let fmu = origin.open().map_err(|error| error.to_string())?;
         let prepared = fmu.prepare_known(origin.settings.clone(), origin.step, &knowledge);
         let prepared = prepared.map_err(|error| error.to_string())?;
+
         Ok(Self::new(&name, Arc::new(prepared), origin))
     }
 
@@ -121,6 +122,7 @@ impl SystemSource for FmuSource {
         let built = self.prepared.system(&self.name, &conditions);
         let refused = |error| format!("the FMU of system `{}`: {error}", self.name);
         let (system, monitor) = built.map_err(refused)?;
+
         Ok(Built {
             system,
             monitor: Some(monitor),

@@ -60,6 +60,7 @@ impl FmuStore {
             Strictness::Lenient
         };
         let (known, helpers) = (changes.known.clone().into(), changes.helpers.clone());
+
         Self {
             strictness,
             span,
@@ -90,6 +91,7 @@ impl FmuStore {
         if let Some(fmu) = self.fmus.get(&key) {
             return Ok(fmu.clone());
         }
+
         let fmu = Fmu::open(path, self.strictness)?;
         self.fmus.insert(key, fmu.clone());
         Ok(fmu)
@@ -108,10 +110,12 @@ impl FmuStore {
         if let Some((prepared, origin)) = self.prepared.get(&key) {
             return Ok(FmuSource::new(name, prepared.clone(), origin.clone()));
         }
+
         let origin = self.origin(&fmu, path, &usage);
         let prepared = Arc::new(self.tried(name, &fmu, &origin, usage.unprobed, known)?);
         self.prepared
             .insert(key, (prepared.clone(), origin.clone()));
+
         Ok(FmuSource::new(name, prepared, origin))
     }
 
@@ -133,6 +137,7 @@ impl FmuStore {
             continuous: usage.continuous,
             recorded: usage.recorded,
         };
+
         FmuOrigin {
             path: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
             strict: self.strictness == Strictness::Strict,
@@ -158,12 +163,14 @@ impl FmuStore {
         if unprobed {
             return fmu.prepare(settings, step, Probing::Declared);
         }
+
         let Some(pool) = &self.helpers else {
             return fmu.prepare(settings, step, Probing::Here);
         };
         let single = fmu.choose(settings.interface)?.1.only_once_per_process;
         let log = self.fmi_log.clone().map(|path| (path, name.to_owned()));
         let mut experiments = ChildExperiments::new(pool, origin, single, log);
+
         match fmu.prepare(settings.clone(), step, Probing::There(&mut experiments)) {
             Err(FmuError::NotTried(why)) if self.inspecting => {
                 fmu.describe(settings, step, &why.to_string())

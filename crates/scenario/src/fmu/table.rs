@@ -47,12 +47,14 @@ impl SourceKind for FmuKind {
         if !problems.is_empty() {
             return Err(problems);
         }
+
         let usage = FmuUsage {
             imposed_step: restrictions.and_then(|r| r.imposed_step),
             ..usage
         };
         let source = open(name.get_ref(), file, table, usage, reading)?;
         check_sub_steps(&source, table)?;
+
         Ok(ReadSystem {
             restrictions: remaining(restrictions, source.prepared().used()),
             warnings: source.warnings(),
@@ -69,6 +71,7 @@ impl SourceKind for FmuKind {
 fn usage(table: &SystemTable, problems: &mut Vec<Problem>) -> FmuUsage {
     let interface = interface(table, problems);
     let parts = table.sub_steps.as_ref();
+
     if let Some(parts) = parts.filter(|parts| !(1..=MOST_SUB_STEPS).contains(parts.get_ref())) {
         let message = format!("sub-steps are a whole number from 1 to {MOST_SUB_STEPS}");
         problems.push(Problem::at(parts.span(), message));
@@ -103,6 +106,7 @@ fn open(
         recorded: recorded(name, fmu.description(), patterns, false),
         ..usage
     };
+
     reading.fmus.prepare(name, &path, usage).map_err(in_words)
 }
 
@@ -146,6 +150,7 @@ fn place(table: &SystemTable, file: &Spanned<String>, error: &FmuError) -> std::
         .chain(&table.states)
         .chain(&table.inputs);
     let found = given.find(|(key, _)| key.get_ref() == name);
+
     found.map_or_else(
         || file.span(),
         |(key, value)| key.span().start..value.span().end,
@@ -176,6 +181,7 @@ fn check_continuous(
             Problem::at(file.span(), message).suggest(name, reals())
         })
         .collect();
+
     if problems.is_empty() {
         Ok(())
     } else {
@@ -199,6 +205,7 @@ fn check_keys(table: &SystemTable, problems: &mut Vec<Problem>) {
         .iter()
         .next()
         .map(|(name, _)| ("units", name.span()));
+
     for (key, span) in [equations, outputs, units].into_iter().flatten() {
         let message =
             format!("`{key}` belongs to systems given as equations, and this one is an FMU");
@@ -245,5 +252,6 @@ fn values(table: &SystemTable) -> Vec<(String, Vec<Value>)> {
             .iter()
             .map(|(name, text)| (name.clone(), texts(text))),
     );
+
     values
 }

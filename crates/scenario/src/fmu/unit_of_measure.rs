@@ -10,6 +10,7 @@ use crate::source::system_source::UnitOfMeasure;
 fn variable<'a>(prepared: &'a PreparedFmu, element: &str) -> Option<&'a Variable> {
     let variables = &prepared.fmu().description().variables;
     let exact = variables.iter().find(|v| v.name == element);
+
     exact.or_else(|| {
         let (array, _) = element.rsplit_once('[')?;
         variables
@@ -27,6 +28,7 @@ pub(crate) fn unit_of_measure<'a>(
     let name = variable.unit.as_ref()?;
     let units = &prepared.fmu().description().units;
     let definition = units.iter().find(|definition| definition.name == *name)?;
+
     Some(UnitOfMeasure {
         definition,
         relative: variable.relative,
@@ -42,6 +44,7 @@ pub(crate) fn conversion(
     if from.exponents.is_none() || from.exponents != to.exponents || to.factor == 0.0 {
         return None;
     }
+
     let factor = from.factor / to.factor;
     let offset = if relative {
         0.0
@@ -49,6 +52,7 @@ pub(crate) fn conversion(
         (from.offset - to.offset) / to.factor
     };
     let same = factor == 1.0 && offset == 0.0;
+
     Some(if same {
         Mapping::Identity
     } else {

@@ -27,6 +27,7 @@ impl PortablePart {
         let name = part.name();
         let cannot = || format!("`{name}` cannot live in a process of its own");
         let portable = part.source.portable().ok_or_else(cannot)?;
+
         Ok(Self {
             kind: portable.kind.to_owned(),
             bytes: portable.bytes,
@@ -39,6 +40,7 @@ impl PortablePart {
     pub fn read(self, catalog: &Catalog) -> Result<Part, String> {
         let kind = catalog.kind(&self.kind);
         let kind = kind.ok_or_else(|| format!("this program knows no `{}`", self.kind))?;
+
         Ok(Part {
             source: kind.restore(&self.bytes)?,
             mappings: self.mappings,

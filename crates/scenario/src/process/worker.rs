@@ -46,6 +46,7 @@ impl OwnPart {
     fn open(job: &[u8]) -> Result<Self, String> {
         let catalog = Catalog::default();
         let part: PortablePart = from_bytes(job)?;
+
         Ok(Self {
             part: part.read(&catalog)?,
             catalog,
@@ -59,6 +60,7 @@ impl OwnPart {
             .map(|(key, value)| (key.as_str(), value.as_str()));
         let settings = self.catalog.registry().settings(texts);
         let settings = settings.map_err(|bad| bad.to_string())?;
+
         Ok(EstimatorOptions::of(&settings))
     }
 }
@@ -68,6 +70,7 @@ impl SystemFactory for OwnPart {
         let WantedSystem { build, estimator } = from_bytes(order)?;
         let built = self.part.build(&build.here()?)?;
         self.monitor = built.monitor;
+
         match estimator {
             Some(options) => Ok(estimated_by(built.system, self.estimator(&options)?)),
             None => Ok(built.system),

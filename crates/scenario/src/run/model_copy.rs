@@ -25,6 +25,7 @@ impl ModelCopy {
             .iter()
             .map(|(_, prepared)| prepared.knowledge())
             .collect();
+
         Self {
             path,
             text,

@@ -32,6 +32,7 @@ impl<'a> MonolithicRun<'a> {
             .map(|interface| interface.states.len())
             .sum();
         let (equations, tasks) = (Some(equations), connections.tasks(1));
+
         Self {
             connections,
             grid,
@@ -62,6 +63,7 @@ impl<'a> MonolithicRun<'a> {
         course.derivatives(&mut self.slopes);
         let (outputs, inputs) = observed.split_at(self.connections.outputs());
         let mut states = course.states().iter().zip(&self.slopes);
+
         for task in &mut self.tasks {
             task.step = step;
             for (signal, input) in task
@@ -119,6 +121,7 @@ impl Method for MonolithicRun<'_> {
             .as_ref()
             .map_or(f64::INFINITY, SteppedSolution::next_switch);
         self.answer(step, next_event)?;
+
         Ok(Outcome::Accepted(Exchange {
             tasks: &self.tasks,
             before: &[],

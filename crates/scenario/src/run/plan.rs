@@ -57,6 +57,7 @@ impl Scenario {
             estimated: stand_ins.estimated,
             settings: options.settings.clone(),
         };
+
         Ok(Plan {
             kind,
             context,
@@ -75,6 +76,7 @@ impl Scenario {
         if options.method != AUTO {
             return (self.method_named(&options.method), None);
         }
+
         let chosen = choose(found, self.is_coupled(), self.jumping());
         (self.method_named(chosen.name), Some(chosen.reason))
     }
@@ -191,6 +193,7 @@ impl Scenario {
         if resolved && span / step < u64::MAX as f64 {
             return Ok(step);
         }
+
         let message = format!(
             "a step of {step:e} s is too small for a run from {} to {} s: times that close are the \
              same number",
@@ -203,6 +206,7 @@ impl Scenario {
     fn fitting_step(&self, proposed: f64) -> f64 {
         let steps = self.parts.iter().filter_map(Part::own_step);
         let longest = steps.fold(0.0, f64::max);
+
         if longest > 0.0 {
             longest * (proposed / longest).round().max(1.0)
         } else {
@@ -217,6 +221,7 @@ fn fmu_tolerance(kind: &dyn MethodKind, options: &RunOptions) -> Option<f64> {
     if options.settings.has(&INTEGRATOR_TOLERANCE) {
         return Some(options.integrator_tolerance());
     }
+
     let coupling = kind.tolerance(&options.settings)?;
     Some((FMU_SHARE * coupling).clamp(1e-12, 1e-4))
 }

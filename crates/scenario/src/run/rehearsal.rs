@@ -56,6 +56,7 @@ impl ChildTask for RehearsalTask {
         let options = scenario
             .options(&Default::default())
             .map_err(|bad| bad.to_string())?;
+
         rehearse_here(&scenario, &options, each, &self.assumed)
     }
 }
@@ -80,6 +81,7 @@ pub(crate) fn rehearse(scenario: &Scenario, options: &RunOptions, plan: &BuildPl
     if !is_needed(scenario) {
         return known;
     }
+
     for round in 0.. {
         let tried = match try_start(scenario, options, plan, &known) {
             Ok(tried) => tried,
@@ -141,6 +143,7 @@ fn is_needed(scenario: &Scenario) -> bool {
             .collect::<Vec<usize>>()
     };
     let late = |feeder: &usize| habits(*feeder).late_outputs;
+
     (0..scenario.parts.len()).any(|system| {
         let feeders = feeders(system);
         let before = !feeders.is_empty() && habits(system).enters_with_inputs;
@@ -161,6 +164,7 @@ fn try_start(
     if let Placement::Processes(_) = options.placement {
         return rehearse_here(scenario, options, each, &known.assumed);
     }
+
     let Some(pool) = &scenario.changes.helpers else {
         if scenario.has_single_instances() {
             let why = "an FMU can be made only once in this process, and there is no other";
@@ -176,6 +180,7 @@ fn try_start(
     let mut helper = pool.helper().map_err(|error| error.to_string())?;
     let limit = pool.limit().unwrap_or(LIMIT);
     let done = child_task::run(&mut helper, &task, limit);
+
     done.map_err(|refusal| match refusal {
         ProcessError::Said(why) => why,
         ProcessError::Lost(lost) => lost.briefly(),
@@ -195,6 +200,7 @@ fn of_probe(options: BuildOptions, system: &str) -> BuildOptions {
 pub(crate) fn with_inputs(plan: &BuildPlan, known: &Known) -> Vec<BuildOptions> {
     let own = |k: usize| known.inputs.as_ref().map(|all| all[k].clone());
     let each = plan.each.iter().enumerate();
+
     each.map(|(k, options)| BuildOptions {
         inputs: own(k),
         ..options.clone()
@@ -231,6 +237,7 @@ fn rehearse_here(
     );
     let start = start.map_err(|error| error.to_string())?;
     let late = start.late.iter();
+
     Ok(Rehearsal {
         inputs: start.tasks.iter().map(input_values).collect(),
         late: late
@@ -267,6 +274,7 @@ fn is_settled(known: &Known, tried: &Rehearsal) -> bool {
     let inputs = before
         .zip(tried.inputs.iter().flatten())
         .all(|(before, now)| same(*before, *now));
+
     inputs
         && tried
             .late

@@ -124,6 +124,7 @@ impl Session<'_> {
     fn check_start(&mut self) -> Result<(), Error> {
         let connections = &self.scenario.connections;
         check_finite(connections, &self.start)?;
+
         for (system, interface) in connections.interfaces().iter().enumerate() {
             if !self.workers.capabilities()[system].linearize {
                 continue;
@@ -155,6 +156,7 @@ impl Session<'_> {
         );
         let ending = run.run(&self.start, self.scenario.stop_time);
         let (reached, statistics) = (run.reached(), run.statistics());
+
         self.conclude(ending, reached, statistics)
     }
 
@@ -174,6 +176,7 @@ impl Session<'_> {
         run.run(&self.start, self.scenario.stop_time)?;
         let mut archive = Archive::writer();
         run.checkpoint(&mut archive)?;
+
         Ok(archive.into_bytes())
     }
 
@@ -194,6 +197,7 @@ impl Session<'_> {
         run.checkpoint(&mut Archive::reader(checkpoint))?;
         let ending = run.resume(self.scenario.stop_time);
         let (reached, statistics) = (run.reached(), run.statistics());
+
         Ok(self.conclude(ending, reached, statistics))
     }
 
@@ -221,6 +225,7 @@ impl Session<'_> {
         let (costs, notes): (Vec<_>, Vec<_>) = reports.unzip();
         let inside = self.scenario.inside_fmus(&notes);
         let own = self.scenario.run_warnings(self.kind, &self.options);
+
         RunEnd {
             method: self.method.name(),
             reason: self.reason,
@@ -308,6 +313,7 @@ impl Scenario {
             checks: vec![0; self.parts.len()],
         };
         session.check_start().map_err(|error| self.blame(&error))?;
+
         Ok(session)
     }
 

@@ -43,6 +43,7 @@ impl Systems {
         if let Placement::Processes(pool) = &options.placement {
             return Ok(Self::Remote(remotes(pool, scenario, plan)?));
         }
+
         let problems = shared_instances(scenario);
         if !problems.is_empty() {
             return Err(BadModel {
@@ -50,9 +51,11 @@ impl Systems {
                 problems,
             });
         }
+
         let estimator = EstimatorOptions::of(&plan.settings);
         let mut systems = Vec::new();
         let mut reports = Vec::new();
+
         for (k, part) in scenario.parts.iter().enumerate() {
             let built = part.build(&plan.each[k]);
             let built = built.map_err(|why| scenario.bad(Problem::general(why)))?;
@@ -101,11 +104,13 @@ fn remotes(
 ) -> Result<Vec<Remote>, BadModel> {
     let general = |error: String| scenario.bad(Problem::general(error));
     let mut orders = Vec::new();
+
     for (k, part) in scenario.parts.iter().enumerate() {
         let settings = plan.estimated[k].then_some(&plan.settings);
         let order = portable::order(part, &plan.each[k], settings);
         orders.push(order.map_err(general)?);
     }
+
     let made = Remote::make(pool, &orders);
     made.map_err(|error| {
         let problem = Problem::general(error.to_string());
@@ -118,6 +123,7 @@ fn shared_instances(scenario: &Scenario) -> Vec<Problem> {
     let parts = &scenario.parts;
     let file = |part: &Part| part.source.single_instance().map(|single| single.file);
     let mut problems = Vec::new();
+
     for (k, part) in parts.iter().enumerate() {
         let Some(single) = part.source.single_instance() else {
             continue;

@@ -28,6 +28,7 @@ impl InsideFmus {
             );
             self.warnings.push(text.into());
         }
+
         if *events > 0 {
             let text = format!("`{name}` had {events} events within steps");
             self.remarks.push(text);
@@ -37,9 +38,11 @@ impl InsideFmus {
     fn add_messages(&mut self, name: &str, notes: &Notes) {
         let messages = notes.messages.iter();
         let mut messages = messages.filter(|m| m.status > 0 && !m.text.is_empty());
+
         for message in messages.by_ref().take(MOST_MESSAGES) {
             self.warnings.push(said(name, message).into());
         }
+
         let more = notes.more_messages + messages.map(|message| message.count).sum::<u64>();
         if more > 0 {
             let text = format!("`{name}` said more ({more} messages)");
@@ -84,6 +87,7 @@ impl Scenario {
         if limits.tolerance <= asked || !judged {
             return None;
         }
+
         let noises = found.iter().map(|c| c.precision.noise).enumerate();
         let (system, noise) = noises.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         let name = self.parts[system].name();
@@ -92,6 +96,7 @@ impl Scenario {
              of {:.1e} instead of {asked:.1e}",
             limits.tolerance
         );
+
         Some(Notice::from(text).with([Remedy::SmallerIntegratorTolerance]))
     }
 
@@ -121,6 +126,7 @@ impl Scenario {
         if !kind.properties().holds_inputs {
             return Vec::new();
         }
+
         let mut warnings = Vec::new();
         for (system, interface) in self.connections.interfaces().iter().enumerate() {
             let inputs = interface
@@ -151,6 +157,7 @@ impl Scenario {
         let mut warnings: Vec<Notice> = texts.into_iter().map(Notice::from).collect();
         let systems = self.connections.systems();
         warnings.extend(options.placement.warning(kind, systems));
+
         warnings
     }
 
@@ -160,6 +167,7 @@ impl Scenario {
         let own = |key: &str| kind.options().iter().any(|option| option.key == key);
         let common = |key: &str| COMMON.iter().any(|option| option.key == key);
         let mut unused = Vec::new();
+
         for key in options.settings.keys() {
             if let Some(solver) = self.catalog.registry().solver_with(key) {
                 let chosen = options.settings.solver() == Some(solver);

@@ -58,6 +58,7 @@ impl Part {
             ..options.clone()
         };
         let built = self.source.build(&options)?;
+
         Ok(Built {
             system: self.wrapped(built.system),
             ..built
@@ -69,6 +70,7 @@ impl Part {
         if !self.mappings.is_empty() {
             system = Box::new(Mapped::new(system, self.mappings.clone()));
         }
+
         if let Some(restrictions) = self.restrictions {
             system = Box::new(Restricted::new(system, restrictions));
         }
@@ -80,6 +82,7 @@ impl Part {
         if self.mappings.is_empty() {
             return inputs.to_vec();
         }
+
         let each = inputs.iter().zip(&self.mappings);
         each.map(|(value, mapping)| mapping.value(*value)).collect()
     }

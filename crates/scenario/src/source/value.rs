@@ -74,6 +74,7 @@ impl Given {
         if let Some(number) = self.number() {
             return Ok(Bounds::point(number));
         }
+
         let Self::List(items) = self else {
             return Err(format!(
                 "wrong type: {}, expected a number, or a box [lower, upper]",

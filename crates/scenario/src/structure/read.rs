@@ -35,6 +35,7 @@ pub(crate) fn scenario(
         .map_err(|error| bad(Problem::general(error.to_string())))?;
     let experiment = structure.experiment;
     let span = proposed_times(changes, experiment.start_time, experiment.stop_time).map_err(bad)?;
+
     build(path, &structure, span, changes, catalog).map_err(|problems| BadModel {
         problems,
         ..bad(Problem::general(String::new()))
@@ -52,6 +53,7 @@ fn build(
     let (mut parts, mut problems) = (Vec::new(), Vec::new());
     let mut odd = structure.warnings.clone();
     let set = assign(structure, changes).map_err(|problem| vec![problem])?;
+
     for (component, set) in structure.components.iter().zip(set) {
         match part(component, set, &mut fmus, &mut odd) {
             Ok(part) => parts.push(part),
@@ -61,6 +63,7 @@ fn build(
     if !problems.is_empty() {
         return Err(problems);
     }
+
     let wired = Wiring::new(&parts, structure).wire();
     let (sources, mappings, held) = wired?;
     odd.extend(held);
@@ -71,6 +74,7 @@ fn build(
         text: String::new(),
     };
     let step = structure.experiment.step_size;
+
     Ok(Scenario {
         proposed_step: step.filter(|size| *size > 0.0 && *size < span.1 - span.0),
         changes: changes.clone(),
@@ -91,6 +95,7 @@ impl Unpacked {
         if path.is_dir() {
             return Ok((path.join(DEFAULT_SSD), path.to_owned()));
         }
+
         if path
             .extension()
             .is_some_and(|ending| ending.eq_ignore_ascii_case("ssd"))
@@ -101,6 +106,7 @@ impl Unpacked {
                 .map_err(|error| format!("the file cannot be read: {error}"))?;
             return Ok((file, PathBuf::from("/")));
         }
+
         let root = self.unpack(path)?;
         Ok((root.join(DEFAULT_SSD), root))
     }
@@ -166,6 +172,7 @@ fn part(
         .open(&component.source)
         .map_err(|error| bad(error.to_string()))?;
     let mut values = ComponentValues::new();
+
     for parameter in &component.parameters {
         let variable = unit
             .description()
@@ -188,6 +195,7 @@ fn part(
             value(parameter, measure).map_err(&bad)?,
         ));
     }
+
     values.extend(set);
     let recorded = recorded(name, unit.description(), fmus.patterns(), false);
     let usage = FmuUsage {
@@ -199,6 +207,7 @@ fn part(
     let source = fmus.prepare(name, &component.source, usage);
     let source = source.map_err(|error| bad(error.to_string()))?;
     odd.extend(source.warnings());
+
     Ok(Part::new(source))
 }
 
@@ -207,6 +216,7 @@ fn value(parameter: &Parameter, measure: Option<&UnitDefinition>) -> Result<Vec<
     let converted = parameter.value_in(measure.as_ref());
     let converted = converted
         .map_err(|error| format!("`{}` ({}): {error}", parameter.name, parameter.place))?;
+
     Ok(match converted {
         ParameterValue::Float(values) => values.into_iter().map(Value::Float).collect(),
         ParameterValue::Integer(values) => values.into_iter().map(Value::Integer).collect(),

@@ -42,6 +42,7 @@ impl<'a> Wiring<'a> {
         let interfaces: Vec<Interface> = parts.iter().map(Part::interface).collect();
         let (mut outputs, mut inputs) = (Vec::new(), Vec::new());
         let (mut sources, mut produced) = (Vec::new(), 0);
+
         for interface in &interfaces {
             let named = |names: Vec<&String>, first: usize| -> HashMap<String, usize> {
                 names
@@ -66,6 +67,7 @@ impl<'a> Wiring<'a> {
                     .map(|input| Source::Constant(input.start)),
             );
         }
+
         let (fed, mappings) = (
             vec![false; sources.len()],
             vec![Mapping::Identity; sources.len()],
@@ -91,6 +93,7 @@ impl<'a> Wiring<'a> {
         if !problems.is_empty() {
             return Err(problems);
         }
+
         let mut held = Vec::new();
         let names = self
             .interfaces
@@ -103,6 +106,7 @@ impl<'a> Wiring<'a> {
                 .map(|(name, _)| name),
         );
         let said = (!held.is_empty()).then(|| held_inputs(&held));
+
         Ok((self.sources, self.mappings, said.into_iter().collect()))
     }
 
@@ -116,6 +120,7 @@ impl<'a> Wiring<'a> {
         let to = self
             .elements(&connection.to, &self.inputs, "input")
             .map_err(&bad)?;
+
         if from.len() != to.len() {
             let message = format!(
                 "`{}` has {} elements, `{}` has {}",
@@ -126,6 +131,7 @@ impl<'a> Wiring<'a> {
             );
             return Err(bad(message));
         }
+
         let measure = |end: &Endpoint| {
             let source = &self.parts[end.component].source;
             let measure = source.unit_of_measure(&end.variable)?;
@@ -137,6 +143,7 @@ impl<'a> Wiring<'a> {
             .resolve(source.as_ref(), target.as_ref())
             .map_err(|error| bad(error.to_string()))?;
         let mapping = mapping(&transform);
+
         for (&output, &input) in from.iter().zip(&to) {
             self.check_natures(connection, output, input)
                 .map_err(&bad)?;
@@ -181,6 +188,7 @@ impl<'a> Wiring<'a> {
         if let Some(&position) = known.get(&name) {
             return Ok(vec![position]);
         }
+
         let is_element = |element: &str| {
             element
                 .strip_prefix(&end.variable)
@@ -192,6 +200,7 @@ impl<'a> Wiring<'a> {
             .map(|(_, &at)| at)
             .collect();
         all.sort_unstable();
+
         if all.is_empty() || end.indices.is_some() {
             let component = &self.structure.components[end.component].name;
             let near = dovetail_core::nearest(&name, known.keys().map(String::as_str));
@@ -220,6 +229,7 @@ impl<'a> Wiring<'a> {
         if (given == SignalKind::Text) == (wanted == SignalKind::Text) {
             return Ok(());
         }
+
         Err(format!(
             "`{}` and `{}` are a text and a number",
             self.shown(&connection.from),
@@ -236,6 +246,7 @@ fn mapping(transform: &Transform) -> Mapping {
     if let Some((factor, offset)) = transform.linear() {
         return Mapping::Affine { factor, offset };
     }
+
     let mut named: Vec<f64> = Vec::new();
     for map in &transform.maps {
         match map {
@@ -249,6 +260,7 @@ fn mapping(transform: &Transform) -> Mapping {
             ),
         }
     }
+
     named.sort_by(f64::total_cmp);
     named.dedup();
     Mapping::Table(

@@ -51,6 +51,7 @@ impl Backoff {
             self.immediate_sleeps -= 1;
             return false;
         }
+
         let mut before = Instant::now();
         for _ in 0..YIELDS {
             yield_now();
@@ -108,6 +109,7 @@ pub(crate) fn wait<E: From<Gone>>(
     // The other side may sleep already when we find that it is our turn.
     let is_turn = |state: u64| state & !SLEEPS == turn;
     let reached = || is_turn(state.load(Ordering::Acquire));
+
     for _ in 0..SPINS {
         if reached() {
             return Ok(());
@@ -117,12 +119,14 @@ pub(crate) fn wait<E: From<Gone>>(
     if backoff.poll(reached) {
         return Ok(());
     }
+
     let others = ASKED - turn;
     match state.compare_exchange(others, others | SLEEPS, Ordering::AcqRel, Ordering::Acquire) {
         Err(now) if is_turn(now) => return Ok(()),
         Err(_) => return Err(Gone.into()), // nobody writes that
         Ok(_) => {}
     }
+
     read(socket, &mut [0], check)?;
     if reached() { Ok(()) } else { Err(Gone.into()) }
 }
@@ -157,6 +161,7 @@ pub(crate) fn send_frame(mut socket: &UnixStream, number: u64, bytes: &[u8]) -> 
     let mut head = [0; 16];
     head[..8].copy_from_slice(&number.to_le_bytes());
     head[8..].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+
     socket
         .write_all(&head)
         .and_then(|()| socket.write_all(bytes))
@@ -174,6 +179,7 @@ pub(crate) fn receive_frame<E: From<Gone>>(
     read(socket, &mut length, &mut check)?;
     let mut bytes = vec![0; usize::try_from(u64::from_le_bytes(length)).map_err(|_| Gone)?];
     read(socket, &mut bytes, check)?;
+
     Ok((u64::from_le_bytes(number), bytes))
 }
 

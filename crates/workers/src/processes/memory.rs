@@ -56,6 +56,7 @@ impl SharedMemory {
                 0,
             )?
         };
+
         Ok(Self {
             start: start.cast(),
             words,
@@ -117,6 +118,7 @@ impl<'a> Put<'a> {
         let room = self.words.len().saturating_sub(1) * size_of::<u64>();
         let bytes = &bytes[..bytes.len().min(room)];
         self.word(bytes.len() as u64);
+
         for chunk in bytes.chunks(size_of::<u64>()) {
             let mut word = [0; size_of::<u64>()];
             word[..chunk.len()].copy_from_slice(chunk);
@@ -156,9 +158,11 @@ impl<'a> Take<'a> {
     pub fn bytes(&mut self) -> Vec<u8> {
         let length = (self.word() as usize).min(self.words.len() * size_of::<u64>());
         let mut bytes: Vec<u8> = Vec::with_capacity(length + size_of::<u64>());
+
         while bytes.len() < length {
             bytes.extend(self.word().to_le_bytes());
         }
+
         bytes.truncate(length);
         bytes
     }

@@ -73,6 +73,7 @@ pub(crate) fn words(interface: &Interface) -> usize {
     let response = 5 + 3 * outputs + 3 * states;
     let matrices = (states + outputs) * (states + 2 * inputs);
     let linearization = 3 + matrices + 3 * states + 2 * inputs + 2 * outputs;
+
     order.max(response).max(linearization).max(LEAST_WORDS)
 }
 
@@ -89,6 +90,7 @@ pub(crate) fn put_step(
     put.word(question as u64);
     put.floats(&[step.start, step.end, step.size()]);
     put.word(derivatives as u64);
+
     for (position, signal) in inputs.iter().enumerate() {
         match texts(position) {
             Some(number) => {
@@ -107,6 +109,7 @@ pub(crate) fn put_step(
 pub(crate) fn take_step(take: &mut Take<'_>, inputs: &mut [Signal]) -> (MacroStep, usize) {
     let step = MacroStep::exactly(take.float(), take.float(), take.float());
     let derivatives = take.word() as usize;
+
     for signal in inputs {
         let mut coefficients = [0.0; MAX_DEGREE + 1];
         let coefficients = &mut coefficients[..(take.word() as usize).clamp(1, MAX_DEGREE + 1)];
@@ -138,6 +141,7 @@ pub(crate) fn put_response(words: &[AtomicU64], response: &Response, seconds: f6
         .iter()
         .for_each(|knot| put.floats(&[knot.value, knot.slope, knot.curvature]));
     put.floats(&response.states);
+
     response.motion.iter().for_each(|state| put.floats(state));
 }
 
@@ -148,6 +152,7 @@ pub(crate) fn take_response(take: &mut Take<'_>, response: &mut Response) -> f64
     let kept = take.word();
     (response.reused, response.estimated) = (kept & 1 != 0, kept & 2 != 0);
     (response.linearized, response.ends) = (kept & 4 != 0, kept & 8 != 0);
+
     for knot in &mut response.outputs {
         *knot = Knot {
             value: take.float(),
@@ -155,6 +160,7 @@ pub(crate) fn take_response(take: &mut Take<'_>, response: &mut Response) -> f64
             curvature: take.float(),
         };
     }
+
     take.floats(&mut response.states);
     response
         .motion
@@ -181,6 +187,7 @@ pub(crate) fn put_linearization(words: &[AtomicU64], of: &Linearization, seconds
         &of.f_time,
         &of.g_time,
     ];
+
     vectors
         .iter()
         .for_each(|vector| put.floats(vector.as_slice()));
@@ -212,6 +219,7 @@ pub(crate) fn take_linearization(take: &mut Take<'_>, into: &mut Linearization) 
     [x, u, u_slope, f, g, f_time, g_time]
         .into_iter()
         .for_each(|vector| take.floats(vector.as_mut_slice()));
+
     seconds
 }
 
@@ -220,6 +228,7 @@ pub(crate) fn put_evaluation(words: &[AtomicU64], of: &Evaluation, seconds: f64)
     let mut put = Put::new(words);
     put.word(DONE);
     put.float(seconds);
+
     [&of.f, &of.g]
         .iter()
         .for_each(|vector| put.floats(vector.as_slice()));
@@ -273,6 +282,7 @@ pub(crate) fn put_error(words: &[AtomicU64], error: &Error, system: &str, time: 
             write_remedies(&mut writer, &other.remedies());
         }
     }
+
     let mut put = Put::new(words);
     put.word(FAILED);
     put.bytes(&writer.into_bytes());
@@ -284,6 +294,7 @@ pub(crate) fn take_error(take: &mut Take<'_>) -> Option<Error> {
     let mut reader = Reader::new(&bytes);
     let (not_finite, system, text) = (reader.truth()?, reader.text()?, reader.text()?);
     let time = reader.float()?;
+
     Some(if not_finite {
         Error::NotFinite {
             system,
@@ -336,6 +347,7 @@ pub(crate) fn write_interface(
         capabilities,
         texts: text_inputs.map(|input| (texts.text)(input.start)).collect(),
     };
+
     postcard::to_stdvec(&introduction).expect("BUG: an interface can always be written")
 }
 
@@ -345,6 +357,7 @@ pub(crate) fn read_interface(bytes: &[u8], texts: TextTable) -> Option<(Interfac
     let mut interface = introduction.interface.into_owned();
     let inputs = interface.inputs.iter_mut();
     let text_inputs = inputs.filter(|input| input.kind == SignalKind::Text);
+
     for (input, text) in text_inputs.zip(&introduction.texts) {
         input.start = (texts.number)(text);
     }

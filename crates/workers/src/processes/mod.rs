@@ -160,6 +160,7 @@ impl Processes {
     ) -> Result<(), Error> {
         let began = Instant::now();
         let mut ended = Ok(());
+
         for task in tasks.iter_mut().filter(|task| task.is_due()) {
             let system = task.system();
             self.asked[system] = false;

@@ -68,6 +68,7 @@ impl ProcessPool {
     pub fn new(program: impl Into<PathBuf>, arguments: &[&str], texts: TextTable) -> Self {
         let arguments = arguments.iter().map(OsString::from).collect();
         let program = program.into();
+
         Self {
             shared: Arc::new(PoolState {
                 program,
@@ -182,6 +183,7 @@ impl Watch {
         if let Some(limit) = self.limit.filter(|limit| self.began.elapsed() > *limit) {
             return Err(ProcessLoss::Silent { limit });
         }
+
         let interrupted = self
             .interrupted
             .is_some_and(|flag| flag.load(Ordering::Relaxed));
@@ -217,6 +219,7 @@ impl TaskProcess {
     pub fn run(&mut self, errand: &[u8], limit: Duration) -> Result<Vec<u8>, ProcessError> {
         let sent = channel::send_frame(&self.process.socket, ERRAND, errand);
         sent.map_err(|gone| self.process.lose(gone.into()))?;
+
         self.process.reply(&mut Watch {
             began: Instant::now(),
             limit: Some(limit),
@@ -259,6 +262,7 @@ impl Process {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .process_group(0);
         let child = command.spawn()?;
+
         Ok(Self {
             child,
             socket,
@@ -304,12 +308,15 @@ impl Process {
         if !enough {
             self.memory = Some(SharedMemory::new(HEAD + words)?);
         }
+
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         let files = self.memory.as_ref().map(|memory| [memory.file()]);
+
         if let Some(files) = files.as_ref().filter(|_| !enough) {
             control.push(SendAncillaryMessage::ScmRights(files));
         }
+
         sendmsg(
             &self.socket,
             &[IoSlice::new(&[0])],
@@ -331,6 +338,7 @@ impl Process {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
+
         let memory = self
             .memory
             .as_ref()
@@ -343,6 +351,7 @@ impl Process {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
+
         let memory = self
             .memory
             .as_ref()
@@ -351,6 +360,7 @@ impl Process {
         let waited = channel::wait(memory, &self.socket, ANSWERED, &mut self.backoff, || {
             check_alive(&mut watch, child)
         });
+
         waited.map_err(|lost| self.lose(lost))
     }
 
@@ -373,6 +383,7 @@ impl Process {
         let lost = ended.map_or(why, ProcessLoss::of);
         let _ = self.child.kill();
         let _ = self.child.wait();
+
         self.lost.get_or_insert(lost).clone()
     }
 
@@ -396,12 +407,14 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
         let began = Instant::now();
+
         while self.lost.is_none() && began.elapsed() < GRACE_PERIOD {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
+
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

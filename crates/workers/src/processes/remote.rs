@@ -119,6 +119,7 @@ impl Dictionary {
     fn of(interface: &Interface) -> Self {
         let inputs = interface.inputs.iter().map(|input| input.kind);
         let outputs = interface.outputs.iter().map(|output| output.kind);
+
         Self {
             inputs: positions_of_texts(inputs),
             outputs: positions_of_texts(outputs),
@@ -138,6 +139,7 @@ impl Remote {
     pub fn make(pool: &ProcessPool, orders: &[SystemRequest]) -> Result<Vec<Self>, StartError> {
         let began = Instant::now();
         let mut processes = Vec::with_capacity(orders.len());
+
         for order in orders {
             let process = pool.process(&order.job);
             let mut process = process.map_err(|source| order.no_process(source))?;
@@ -145,6 +147,7 @@ impl Remote {
             let _ = process.make(&order.make);
             processes.push(process);
         }
+
         let completed = processes
             .into_iter()
             .zip(orders)
@@ -176,6 +179,7 @@ impl Remote {
         };
         let memory = process.give_memory(words(&interface));
         memory.map_err(|source| order.no_process(source))?;
+
         Ok(Self {
             dictionary: Dictionary::of(&interface),
             interface,
@@ -226,6 +230,7 @@ impl Remote {
         for place in 0..self.dictionary.inputs.len() {
             self.learn_text(inputs[self.dictionary.inputs[place]].value(0.0))?;
         }
+
         let Dictionary {
             inputs: texts,
             there,
@@ -242,6 +247,7 @@ impl Remote {
             .as_mut()
             .expect("BUG: the process is there until the system is dropped");
         put_step(process.body(), question, step, inputs, derivatives, number);
+
         process.request().map_err(|lost| self.failed(lost))
     }
 
@@ -272,6 +278,7 @@ impl Remote {
         let mut put = Put::new(process.body());
         put.word(Question::Evaluate as u64);
         put.float(time);
+
         for vector in [&of.x, &of.u, &of.u_slope] {
             put.floats(vector.as_slice());
         }
@@ -308,10 +315,12 @@ impl Remote {
         if let Err(lost) = process.wait(watch) {
             return Err(self.failed(lost));
         }
+
         let mut take = Take::new(process.body());
         if take.word() == DONE {
             return Ok(read(&mut take));
         }
+
         let error = take_error(&mut take);
         Err(error.unwrap_or_else(|| {
             let lost = self.process().lose(ProcessLoss::Confused);
@@ -324,6 +333,7 @@ impl Remote {
         if self.dictionary.there.contains_key(&here.to_bits()) {
             return Ok(());
         }
+
         let text = (self.pool.texts().text)(here);
         let there = self.ask(
             Question::NumberOf,
@@ -339,6 +349,7 @@ impl Remote {
         if let Some(&here) = self.dictionary.here.get(&there.to_bits()) {
             return Ok(here);
         }
+
         let text = self.ask(
             Question::TextOf,
             |put| put.float(there),
@@ -346,6 +357,7 @@ impl Remote {
         )?;
         let here = (self.pool.texts().number)(&String::from_utf8_lossy(&text));
         self.dictionary.here.insert(there.to_bits(), here);
+
         Ok(here)
     }
 
@@ -361,6 +373,7 @@ impl Remote {
         put.word(question as u64);
         write(&mut put);
         process.request().map_err(|lost| self.failed(lost))?;
+
         self.receive(Instant::now(), read)
     }
 }
@@ -466,6 +479,7 @@ impl Checkpoint for Remote {
         if !archive.restores() {
             self.save(&mut bytes)?;
         }
+
         archive.field(&mut bytes)?;
         if archive.restores() {
             self.restore(&bytes)?;
@@ -517,6 +531,7 @@ impl Drop for Remote {
             return;
         };
         Put::new(process.body()).word(Question::Leave as u64);
+
         if process
             .request()
             .and_then(|()| process.wait_briefly())
@@ -524,6 +539,7 @@ impl Drop for Remote {
         {
             return;
         }
+
         let mut take = Take::new(process.body());
         if take.word() == DONE {
             *self
@@ -531,6 +547,7 @@ impl Drop for Remote {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner) = take.bytes();
         }
+
         if !self.once {
             self.pool.keep(process);
         }

@@ -74,9 +74,11 @@ fn take_over_channel() -> Result<UnixStream> {
             "standard input is no channel to another process",
         ));
     }
+
     let socket = UnixStream::from(fcntl_dupfd_cloexec(std::io::stdin().as_fd(), 3)?);
     rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
     rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+
     Ok(socket)
 }
 
@@ -116,11 +118,13 @@ impl Server {
         if kind == ERRAND {
             return self.do_tasks(job, task);
         }
+
         let mut maker = match open(&job) {
             Ok(maker) => maker,
             Err(why) => return channel::send_frame(&self.socket, FAILED, why.as_bytes()),
         };
         channel::send_frame(&self.socket, DONE, &[])?;
+
         loop {
             let (_, request) = channel::receive_frame(&self.socket, wait_on)?;
             match maker.make(&request) {
@@ -156,9 +160,11 @@ impl Server {
         if let Some(file) = receive_file(&self.socket)? {
             self.memory = Some(SharedMemory::of(file).map_err(|_| Gone)?);
         }
+
         let memory = self.memory.as_ref().ok_or(Gone)?;
         let mut buffers = AnswerBuffers::new(system.interface());
         let mut checkpoint = CheckpointTransfer::default();
+
         loop {
             channel::wait(memory, &self.socket, ASKED, &mut self.backoff, wait_on)?;
             let words = channel::body(memory);
@@ -234,6 +240,7 @@ fn receive_file(socket: &UnixStream) -> std::result::Result<Option<OwnedFd>, Gon
         .ok()
         .filter(|received| received.bytes == 1)
         .ok_or(Gone)?;
+
     Ok(control.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut files) => files.next(),
         _ => None,
@@ -259,6 +266,7 @@ impl CheckpointTransfer {
             visit_system(system, &mut archive)?;
             self.bytes = archive.into_bytes();
         }
+
         let rest = self.bytes.get(at..).unwrap_or_default();
         let mut put = Put::new(words);
         put.word(DONE);
@@ -276,10 +284,12 @@ impl CheckpointTransfer {
     ) -> std::result::Result<(), Error> {
         let is_last = take.word() != 0;
         self.bytes.extend(take.bytes());
+
         if is_last {
             let mut archive = Archive::reader(std::mem::take(&mut self.bytes));
             visit_system(system, &mut archive)?;
         }
+
         Put::new(words).word(DONE);
         Ok(())
     }
@@ -349,9 +359,11 @@ impl AnswerBuffers {
         let before = Instant::now();
         let time = take.float();
         let point = &mut self.evaluation;
+
         for vector in [&mut point.x, &mut point.u, &mut point.u_slope] {
             take.floats(vector.as_mut_slice());
         }
+
         system
             .evaluate()
             .expect("BUG: a system was asked for what it is elsewhere, and cannot know")
@@ -372,6 +384,7 @@ impl AnswerBuffers {
         let response = &mut self.responses[derivatives.min(2)];
         response.begin();
         self.reached = step.start;
+
         match question {
             Question::Begin => system.begin(step, &self.inputs, response)?,
             Question::Trial => system
@@ -380,6 +393,7 @@ impl AnswerBuffers {
                 .respond(step, &self.inputs, response)?,
             _ => system.advance(step, &self.inputs, response)?,
         }
+
         put_response(words, response, before.elapsed().as_secs_f64());
         Ok(())
     }
