@@ -348,7 +348,7 @@ impl ChangeArguments {
 /// Reads a model; an FMU of it may have gone to another folder.
 pub(crate) fn load_scenario(model: &Path, changes: &Overrides) -> Result<Scenario, Failure> {
     let scenario = Scenario::load(model, changes);
-    output::come_home();
+    output::restore_working_directory();
     Ok(scenario?)
 }
 

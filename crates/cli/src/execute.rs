@@ -27,7 +27,7 @@ pub(crate) struct Execute<'a> {
 impl Execute<'_> {
     /// Runs a session.
     pub fn run(self, session: Session<'_>) -> Result<Executed, Failure> {
-        output::come_home();
+        output::restore_working_directory();
         let mut progress = Progress::new(
             self.shared.quiet,
             session.method_name().to_owned(),

@@ -30,7 +30,7 @@ pub(crate) fn reserve() {
 }
 
 /// Goes back to where the program was started.
-pub(crate) fn come_home() {
+pub(crate) fn restore_working_directory() {
     if let Some(folder) = HOME.get() {
         let _ = std::env::set_current_dir(folder);
     }

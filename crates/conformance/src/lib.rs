@@ -272,7 +272,7 @@ impl<'a> Suite<'a> {
 
     /// A fresh system that begins with the first of these questions, at an instant, and is taken
     /// through the others.
-    fn walk(&mut self, questions: &[Question]) -> Result<Answer, String> {
+    fn follow(&mut self, questions: &[Question]) -> Result<Answer, String> {
         let mut subject = self.subject();
         for (number, question) in questions.iter().enumerate() {
             match number {
@@ -325,7 +325,7 @@ impl<'a> Suite<'a> {
     /// From the start over `size` under the wiggling inputs.
     fn over(&mut self, size: f64) -> Result<Answer, String> {
         let first = self.first(size, self.inputs(1.0));
-        self.walk(&[self.opening(), first])
+        self.follow(&[self.opening(), first])
     }
 
     fn around(&mut self, size: f64, gap: f64) -> Result<Around<Answer>, String> {
@@ -395,7 +395,7 @@ impl Suite<'_> {
 
     fn instants_move_nothing(&mut self) -> Result<(), String> {
         let plain = self.over(self.step())?;
-        let asked = self.walk(&[self.opening(), self.detour(), self.first_step(1.0)])?;
+        let asked = self.follow(&[self.opening(), self.detour(), self.first_step(1.0)])?;
         ensure(
             equal_bits(&plain.response, &asked.response),
             "an instant leaves no trace in the next step",
@@ -408,7 +408,7 @@ impl Suite<'_> {
         }
 
         let whole = self.over(self.step())?.response;
-        let halves = self.walk(&self.halves())?.response;
+        let halves = self.follow(&self.halves())?.response;
         let tolerance = 100.0 * self.expect.tolerance;
         let close = |a: f64, b: f64| (a - b).abs() <= tolerance * (1.0 + a.abs());
         let mut outputs = self.smooth(&whole).zip(self.smooth(&halves));
@@ -519,7 +519,7 @@ impl Suite<'_> {
         }
 
         ensure(
-            subject.linearization(self.zeros())? == self.walk(&[self.opening()])?.linearization,
+            subject.linearization(self.zeros())? == self.follow(&[self.opening()])?.linearization,
             "a trial leaves no trace in the linearization",
         )?;
         subject.advance(&same)?;
@@ -740,7 +740,7 @@ impl Suite<'_> {
     fn beside(&mut self, input: usize, offset: f64) -> Result<Linearization, String> {
         let mut inputs = self.constants(0.1);
         inputs[input] = Signal::constant(inputs[input].value(0.0) + offset);
-        self.walk(&[self.instant(inputs)])?.linearization()
+        self.follow(&[self.instant(inputs)])?.linearization()
     }
 }
 

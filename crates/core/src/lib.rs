@@ -38,7 +38,7 @@ pub use connections::{Connections, Source};
 pub use error::{Error, list_names, readable};
 pub use interface::{Input, Interface, Output, SignalKind};
 pub use linearization::{Evaluation, Linearization};
-pub use macro_step::{Grid, GridWalk, MacroStep};
+pub use macro_step::{Grid, GridCursor, MacroStep};
 pub use mapped::{Mapped, Mapping};
 pub use method::{
     Advice, EstimatedError, Exchange, Kept, Method, MethodQuality, Outcome, Refused, visit_method,

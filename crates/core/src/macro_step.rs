@@ -159,17 +159,17 @@ impl Grid {
     }
 }
 
-/// A walk along a grid: the steps of [`Grid::step`], found without a search where they follow one another.
+/// A place on a grid: the steps of [`Grid::step`], found without a search where they follow one another.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub struct GridWalk {
+pub struct GridCursor {
     grid: Grid,
     /// The grid time to which the last step was to lead, and its number.
     planned: f64,
     number: u64,
 }
 
-impl GridWalk {
-    /// A walk that has not begun.
+impl GridCursor {
+    /// A cursor before the first step.
     pub fn new(grid: Grid) -> Self {
         Self {
             grid,
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     fn walk(grid: Grid, event: f64) -> Vec<MacroStep> {
-        let (mut steps, mut reached, mut walk) = (vec![], grid.time(0), GridWalk::new(grid));
+        let (mut steps, mut reached, mut walk) = (vec![], grid.time(0), GridCursor::new(grid));
         while reached < grid.stop {
             let event = if event > reached {
                 event
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn a_walk_may_leave_its_way() {
         let grid = Grid::new(0.0, 1.0, 0.1);
-        let mut walk = GridWalk::new(grid);
+        let mut walk = GridCursor::new(grid);
         for reached in [0.0, 0.1, 0.15, 0.2, 0.7, 0.1, 0.2, 0.9, 0.9] {
             assert_eq!(
                 walk.step(reached, f64::INFINITY),

@@ -90,7 +90,7 @@ pub struct Mapped<S> {
 impl<S: System> Mapped<S> {
     /// Puts the mappings in front of `system`.
     pub fn new(system: S, mappings: Vec<Mapping>) -> Self {
-        let interface = Self::face(system.interface(), &mappings);
+        let interface = Self::outer_interface(system.interface(), &mappings);
         let inputs = vec![Signal::constant(0.0); mappings.len()];
         let kept = vec![[0.0; 2]; mappings.len()];
 
@@ -104,7 +104,7 @@ impl<S: System> Mapped<S> {
     }
 
     /// How a system looks from outside of its mappings: start values are those of the outside.
-    pub fn face(interface: &Interface, mappings: &[Mapping]) -> Interface {
+    pub fn outer_interface(interface: &Interface, mappings: &[Mapping]) -> Interface {
         assert_eq!(
             interface.inputs.len(),
             mappings.len(),

@@ -58,17 +58,17 @@ static void on_crash(int number, siginfo_t *info, void *context) {
 }
 
 /* Whether this process is there for an FMU alone: whoever started it says how it ended. */
-static volatile sig_atomic_t expendable = 0;
+static volatile sig_atomic_t single_fmu_process = 0;
 
-void dovetail_guard_expendable(void) {
-    expendable = 1;
+void dovetail_guard_single_fmu_process(void) {
+    single_fmu_process = 1;
 }
 
 /* What is still to be saved when an FMU ends the program. */
-static void (*volatile farewell)(void) = NULL;
+static void (*volatile exit_hook)(void) = NULL;
 
-void dovetail_guard_farewell(void (*save)(void)) {
-    farewell = save;
+void dovetail_guard_on_exit(void (*save)(void)) {
+    exit_hook = save;
 }
 
 /* What the program advises its users where an FMU ends it. */
@@ -80,9 +80,9 @@ void dovetail_guard_exit_advice(const char *advice) {
 
 /* An FMU that calls exit() takes the program with it; at least it is said, and no success is reported. */
 static void on_exit_inside(void) {
-    if (escape != NULL && !expendable) {
+    if (escape != NULL && !single_fmu_process) {
         escape = NULL;
-        if (farewell != NULL) farewell();
+        if (exit_hook != NULL) exit_hook();
         say("error: an FMU ended the whole program by calling exit()");
         const char *advice = exit_advice;
         if (advice != NULL) {

@@ -20,16 +20,16 @@ unsafe extern "C" {
     ) -> c_int;
     fn dovetail_guard_caller() -> *mut c_void;
     fn dovetail_guard_recovered();
-    fn dovetail_guard_expendable();
-    fn dovetail_guard_farewell(save: extern "C" fn());
+    fn dovetail_guard_single_fmu_process();
+    fn dovetail_guard_on_exit(save: extern "C" fn());
     fn dovetail_guard_exit_advice(advice: *const c_char);
 }
 
 /// What is to be saved before an FMU that calls `exit()` ends the program.
-static FAREWELL: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
+static ON_EXIT: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
 
-extern "C" fn say_farewell() {
-    if let Some(save) = FAREWELL.get() {
+extern "C" fn call_on_exit() {
+    if let Some(save) = ON_EXIT.get() {
         save();
     }
 }
@@ -37,10 +37,10 @@ extern "C" fn say_farewell() {
 /// Has `save` called before an FMU ends the whole program, and `advice`, a sentence, shown after
 /// what happened; the first ones count. `save` must not wait for anybody.
 pub fn on_fmu_exit(save: fn(), advice: &'static CStr) {
-    if FAREWELL.set(save).is_ok() {
+    if ON_EXIT.set(save).is_ok() {
         // SAFETY: stores pointers to a function and a text that live for ever.
         unsafe {
-            dovetail_guard_farewell(say_farewell);
+            dovetail_guard_on_exit(call_on_exit);
             dovetail_guard_exit_advice(advice.as_ptr());
         }
     }
@@ -50,7 +50,7 @@ pub fn on_fmu_exit(save: fn(), advice: &'static CStr) {
 /// started it says how it ended.
 pub fn set_single_fmu_process() {
     // SAFETY: sets a flag; it has no requirement.
-    unsafe { dovetail_guard_expendable() };
+    unsafe { dovetail_guard_single_fmu_process() };
 }
 
 /// A call that ended by a signal.

@@ -6,8 +6,8 @@
 //! exists, the systems keep the order in which the model lists them.
 
 use dovetail_core::{
-    Archive, Checkpoint, Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task,
-    Workers, components, visit_fields,
+    Archive, Checkpoint, Connections, Error, Exchange, Grid, GridCursor, Method, Outcome, Past,
+    Task, Workers, components, visit_fields,
 };
 
 use crate::divergence::Divergence;
@@ -25,7 +25,7 @@ const NAME: &str = "gauss-seidel";
 /// The method, with its buffers.
 pub struct GaussSeidel<'a> {
     connections: &'a Connections,
-    walk: GridWalk,
+    cursor: GridCursor,
     /// In the order in which the systems step.
     tasks: Vec<Task>,
     /// Outputs of all systems, each as new as it gets.
@@ -51,7 +51,7 @@ impl<'a> GaussSeidel<'a> {
 
         Self {
             connections,
-            walk: GridWalk::new(grid),
+            cursor: GridCursor::new(grid),
             near_side: NearSide::of(&tasks),
             tasks,
             newest,
@@ -74,7 +74,9 @@ impl Method for GaussSeidel<'_> {
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
-        let step = self.walk.step(past.reached(), meeting_event(past, workers));
+        let step = self
+            .cursor
+            .step(past.reached(), meeting_event(past, workers));
         for (newest, knot) in self.newest.iter_mut().zip(past.latest()) {
             *newest = knot.value;
         }
@@ -150,7 +152,7 @@ impl MethodKind for GaussSeidelKind {
 impl Checkpoint for GaussSeidel<'_> {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.same("the method", &NAME.to_owned())?;
-        visit_fields!(archive, self.walk, self.divergence);
+        visit_fields!(archive, self.cursor, self.divergence);
         archive.slice(&mut self.newest)?;
         archive.slice(&mut self.tasks)
     }

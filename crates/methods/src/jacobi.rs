@@ -6,8 +6,8 @@
 //! instead of 5.8 % on the mechanical case of the MISSILES paper).
 
 use dovetail_core::{
-    Archive, Checkpoint, Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task,
-    Workers, visit_fields,
+    Archive, Checkpoint, Connections, Error, Exchange, Grid, GridCursor, Method, Outcome, Past,
+    Task, Workers, visit_fields,
 };
 
 use crate::divergence::Divergence;
@@ -24,7 +24,7 @@ pub(crate) const NAME: &str = "jacobi";
 /// The method, with its buffers.
 pub struct Jacobi<'a> {
     connections: &'a Connections,
-    walk: GridWalk,
+    cursor: GridCursor,
     tasks: Vec<Task>,
     divergence: Divergence,
     near_side: NearSide,
@@ -38,7 +38,7 @@ impl<'a> Jacobi<'a> {
 
         Self {
             connections,
-            walk: GridWalk::new(grid),
+            cursor: GridCursor::new(grid),
             near_side: NearSide::of(&tasks),
             tasks,
             divergence,
@@ -60,7 +60,9 @@ impl Method for Jacobi<'_> {
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
-        let step = self.walk.step(past.reached(), meeting_event(past, workers));
+        let step = self
+            .cursor
+            .step(past.reached(), meeting_event(past, workers));
         let mut sources = self.connections.sources().iter();
 
         for task in &mut self.tasks {
@@ -121,7 +123,7 @@ impl MethodKind for JacobiKind {
 impl Checkpoint for Jacobi<'_> {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.same("the method", &NAME.to_owned())?;
-        visit_fields!(archive, self.walk, self.divergence);
+        visit_fields!(archive, self.cursor, self.divergence);
         archive.slice(&mut self.tasks)
     }
 }

@@ -22,7 +22,7 @@ struct MeasuredRange {
     /// How far the variable is about to move.
     ahead: f64,
     /// How far it may move in the whole run, as far as is known.
-    outlook: f64,
+    horizon: f64,
     /// A usual magnitude, where one is given; else zero.
     nominal: f64,
 }
@@ -38,7 +38,7 @@ impl MeasuredRange {
     const NONE: Self = Self {
         values: Range::EMPTY,
         ahead: 0.0,
-        outlook: 0.0,
+        horizon: 0.0,
         nominal: 0.0,
     };
 
@@ -102,7 +102,7 @@ impl Ranges {
     pub fn set_horizon(&mut self, moves: impl Iterator<Item = f64>) {
         for (range, far) in self.all.iter_mut().zip(moves) {
             let far = far.abs().min(MOST_OUTLOOK * range.values.magnitude());
-            raise(&mut range.outlook, far);
+            raise(&mut range.horizon, far);
         }
     }
 
@@ -111,7 +111,7 @@ impl Ranges {
     pub fn expect_from_rest(&mut self, scales: impl Iterator<Item = f64>) {
         for (range, scale) in zip(&mut self.all, scales) {
             if range.rests() {
-                raise(&mut range.outlook, scale);
+                raise(&mut range.horizon, scale);
             }
         }
     }
@@ -166,7 +166,7 @@ impl MeasuredRange {
         self.values
             .width()
             .max(self.ahead)
-            .max(self.outlook)
+            .max(self.horizon)
             .max(LEAST_OF_VALUE * value)
     }
 }

@@ -22,20 +22,22 @@ pub(crate) fn finish(
     all: Vec<Mapping>,
     warnings: Vec<String>,
 ) -> Connected {
-    let (mut faces, mut mappings, mut rest) = (Vec::new(), Vec::new(), all.into_iter());
+    let mut outer = Vec::new();
+    let mut mappings = Vec::new();
+    let mut rest = all.into_iter();
     for interface in interfaces {
         let own: Vec<Mapping> = rest.by_ref().take(interface.inputs.len()).collect();
         if own.iter().all(|mapping| *mapping == Mapping::Identity) {
-            faces.push(interface);
+            outer.push(interface);
             mappings.push(Vec::new());
         } else {
-            faces.push(Mapped::<Box<dyn System>>::face(&interface, &own));
+            outer.push(Mapped::<Box<dyn System>>::outer_interface(&interface, &own));
             mappings.push(own);
         }
     }
 
     Connected {
-        connections: Connections::new(faces, sources),
+        connections: Connections::new(outer, sources),
         places,
         mappings,
         warnings,

@@ -1,7 +1,7 @@
 //! A coupling method that only this test has: all systems step in parallel, inputs held.
 
 use dovetail::core::{
-    Connections, Error, Exchange, GridWalk, Method, Outcome, Past, Task, Workers,
+    Connections, Error, Exchange, GridCursor, Method, Outcome, Past, Task, Workers,
 };
 use dovetail::methods::{Context, MethodKind, Refusal};
 
@@ -28,7 +28,7 @@ impl MethodKind for CopyOfJacobi {
     fn build<'a>(&self, context: &Context<'a>) -> Result<Box<dyn Method + 'a>, Refusal> {
         Ok(Box::new(Copy {
             connections: context.connections,
-            walk: GridWalk::new(context.grid()),
+            cursor: GridCursor::new(context.grid()),
             tasks: context.connections.tasks(0),
         }))
     }
@@ -37,7 +37,7 @@ impl MethodKind for CopyOfJacobi {
 /// The method at work.
 struct Copy<'a> {
     connections: &'a Connections,
-    walk: GridWalk,
+    cursor: GridCursor,
     tasks: Vec<Task>,
 }
 
@@ -47,7 +47,7 @@ impl Method for Copy<'_> {
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
-        let step = self.walk.step(past.reached(), past.next_event());
+        let step = self.cursor.step(past.reached(), past.next_event());
         let mut sources = self.connections.sources().iter();
         for task in &mut self.tasks {
             task.step = step;

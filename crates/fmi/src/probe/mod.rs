@@ -209,10 +209,10 @@ impl Probe<'_> {
     fn start(&mut self) -> Result<Option<Vec<f64>>, ExperimentFailure> {
         match self.first_start() {
             Ok(seen) => self.judge_start(&seen).map(Some),
-            Err(mishap) if mishap.is_silent() => Err(mishap),
+            Err(failure) if failure.is_silent() => Err(failure),
             // A step that fails is the run's to report; what was declared cannot be believed then.
-            Err(mishap) => {
-                self.distrust(&mishap);
+            Err(failure) => {
+                self.distrust(&failure);
                 Ok(None)
             }
         }
@@ -259,7 +259,7 @@ impl Probe<'_> {
         }
 
         self.abilities.event_mode = false;
-        let why = failed.map_or_else(|mishap| mishap.to_string(), |_| String::new());
+        let why = failed.map_or_else(|failure| failure.to_string(), |_| String::new());
         self.findings.push(Capability::EventMode.fails(why));
 
         again
@@ -294,9 +294,9 @@ impl Probe<'_> {
     /// own: its description then counts.
     fn reactions_or_declared(&mut self, has_started: bool) -> Result<Reactions, ExperimentFailure> {
         match self.reactions() {
-            Err(mishap) if has_started && !mishap.is_silent() => {
+            Err(failure) if has_started && !failure.is_silent() => {
                 self.warnings.push(format!(
-                    "what its outputs depend on could not be tried ({mishap}): its description \
+                    "what its outputs depend on could not be tried ({failure}): its description \
                      counts"
                 ));
                 Ok(Reactions::default())
@@ -307,11 +307,11 @@ impl Probe<'_> {
 
     fn reactions(&mut self) -> Result<Reactions, ExperimentFailure> {
         let mut seen = self.try_reactions();
-        if let Err(mishap) = &seen
+        if let Err(failure) = &seen
             && self.abilities.directional
         {
             // It may be the derivatives that fail: once more without them.
-            let finding = Capability::DirectionalDerivatives.fails(mishap.to_string());
+            let finding = Capability::DirectionalDerivatives.fails(failure.to_string());
             self.findings.push(finding);
             self.abilities.directional = false;
             seen = self.try_reactions();

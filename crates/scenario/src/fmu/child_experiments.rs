@@ -226,7 +226,7 @@ impl<'a> ChildExperiments<'a> {
             choice,
         };
         let Attempted { seen, kept } =
-            child_task::run(&mut child.helper, &task, limit).map_err(mishap)??;
+            child_task::run(&mut child.helper, &task, limit).map_err(failure)??;
         child.keeps = kept;
         let spoiled = matches!(
             seen,
@@ -285,8 +285,8 @@ impl ChildExperiments<'_> {
             self.found_single = true;
         }
 
-        alone.map_err(|mishap| match mishap {
-            ExperimentFailure::Refused(_) | ExperimentFailure::NoInstance(_) => mishap,
+        alone.map_err(|failure| match failure {
+            ExperimentFailure::Refused(_) | ExperimentFailure::NoInstance(_) => failure,
             _ => ExperimentFailure::Crashed(why),
         })
     }
@@ -416,7 +416,7 @@ fn silence(lost: &ProcessLoss) -> String {
 }
 
 /// What a process that did not come back says of the FMU.
-fn mishap(refusal: ProcessError) -> ExperimentFailure {
+fn failure(refusal: ProcessError) -> ExperimentFailure {
     match refusal {
         ProcessError::Said(why) => ExperimentFailure::Refused(why),
         ProcessError::Lost(

@@ -19,7 +19,7 @@ use crate::processes::channel::{self, ANSWERED, ASKED, Backoff, Gone, HEAD};
 use crate::processes::lost::ProcessLoss;
 use crate::processes::memory::SharedMemory;
 use crate::processes::message::{DONE, TextTable};
-use crate::processes::serve::{ERRAND, MAKE, OPEN};
+use crate::processes::serve::{MAKE, OPEN, TASK};
 
 /// A side that sleeps on a channel checks so often for interrupts and time limits.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -118,7 +118,7 @@ impl ProcessPool {
         }
     }
 
-    /// A process that does errands, one after the other.
+    /// A process that does tasks, one after the other.
     pub fn helper(&self) -> IoResult<TaskProcess> {
         Ok(TaskProcess {
             process: Process::spawn(&self.shared, Vec::new())?,
@@ -208,16 +208,16 @@ pub(crate) struct Process {
     lost: Option<ProcessLoss>,
 }
 
-/// A process that does errands, one after the other, until one fails or it is dropped.
+/// A process that does tasks, one after the other, until one fails or it is dropped.
 pub struct TaskProcess {
     process: Process,
     interrupted: Option<&'static AtomicBool>,
 }
 
 impl TaskProcess {
-    /// Does an errand, which has so long; what came of it.
-    pub fn run(&mut self, errand: &[u8], limit: Duration) -> Result<Vec<u8>, ProcessError> {
-        let sent = channel::send_frame(&self.process.socket, ERRAND, errand);
+    /// Does a task, which has so long; what came of it.
+    pub fn run(&mut self, task: &[u8], limit: Duration) -> Result<Vec<u8>, ProcessError> {
+        let sent = channel::send_frame(&self.process.socket, TASK, task);
         sent.map_err(|gone| self.process.lose(gone.into()))?;
 
         self.process.reply(&mut Watch {

@@ -29,7 +29,7 @@ use crate::processes::message::{
 pub(crate) const OPEN: u64 = 0;
 pub(crate) const MAKE: u64 = 1;
 /// Instead of both: something to do, and to answer.
-pub(crate) const ERRAND: u64 = 2;
+pub(crate) const TASK: u64 = 2;
 
 /// A process whose starter is gone has so long to end in order before it is ended.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
@@ -115,7 +115,7 @@ impl Server {
         task: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
     ) -> std::result::Result<(), Gone> {
         let (kind, job) = channel::receive_frame(&self.socket, wait_on)?;
-        if kind == ERRAND {
+        if kind == TASK {
             return self.do_tasks(job, task);
         }
 
