@@ -371,7 +371,7 @@ impl Suite<'_> {
 
         ensure(
             self.smooth(&one).all(|knot| knows(knot, claimed)),
-            "derivatives that are claimed are told",
+            "derivatives that are claimed are given",
         )
     }
 
@@ -558,7 +558,7 @@ impl Suite<'_> {
                 (told.value - found.value).abs() <= 1e-2 * moved,
                 "an estimate is near what the step answers",
             )?;
-            ensure(told.slope.is_finite(), "an estimate tells slopes")?;
+            ensure(told.slope.is_finite(), "an estimate has slopes")?;
         }
         Ok(())
     }

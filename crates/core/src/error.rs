@@ -87,7 +87,7 @@ pub enum Error {
     /// Steps are so short that the end is never reached.
     #[error(
         "{method} makes no headway at t = {t} s: {attempts} attempts moved on by {moved:.1e} s, and {left:.1e} s are left. Something \
-         jumps to and fro there, or the answers of a system are too noisy for the tolerance",
+         switches back and forth there, or the answers of a system are too noisy for the tolerance",
         t = readable(*.time)
     )]
     NoHeadway {

@@ -112,8 +112,7 @@ impl Jumps {
             let (name, time) = jump.place(connections);
             format!(
                 "`{name}` has jumped within the {:.3e} s before t = {time} s, which no system had \
-                 announced: its readers heard of it up to \
-                 that much late",
+                 announced: the systems that read it got the new value up to that much late",
                 jump.lag
             )
         })

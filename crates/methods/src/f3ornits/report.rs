@@ -139,8 +139,7 @@ impl F3ornits<'_> {
         (many || (state.rough > 0 && state.steps < FEW)).then(|| {
             format!(
                 "on {} of {} steps outputs of `{name}` were over ten times the tolerance away from \
-                 what their readers were told, at worst \
-                 {worst:.0e} times: {way_out}",
+                 what the systems that read them had been given, at worst {worst:.0e} times: {way_out}",
                 state.rough, state.steps
             )
         })

@@ -168,8 +168,7 @@ impl Predictive<'_> {
 
         if self.errors.global.as_ref().is_some_and(|error| error.lost) {
             all.push(
-                "the estimate of the error of the run has grown beyond all numbers, and is \
-                not told"
+                "the estimate of the error of the run has grown beyond all numbers and is not reported"
                     .to_owned(),
             );
         } else if self.errors.global.is_some()
