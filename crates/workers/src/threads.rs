@@ -26,7 +26,7 @@ const SPINS: u32 = 1000;
 ///
 /// The systems are dealt out once, like cards: with n threads, the system at position k falls to
 /// thread k mod n. Each system sees the calls it would see under
-/// [`SingleThread`](dovetail_workers::SingleThread), in the same order, so that its answers are the
+/// [`SingleThread`](crate::SingleThread), in the same order, so that its answers are the
 /// same to the last bit; which thread carries them out cannot be seen. Where all systems that are
 /// due fall to one thread, as always under a method that asks one system at a time, the calling
 /// thread asks them itself.

@@ -30,7 +30,7 @@ pub use wire::{Reader, Writer};
 ///
 /// All systems that are due are asked before the first answer is waited for, so that they work at
 /// the same time. Each sees the calls it would see under
-/// [`SingleThread`](dovetail_workers::SingleThread), in the same order, so that its answers are the
+/// [`SingleThread`](crate::SingleThread), in the same order, so that its answers are the
 /// same to the last bit.
 ///
 /// **Errors.** Where several systems fail in one call, the error is that of the first in the order

@@ -71,7 +71,7 @@ impl StartError {
 /// A system that lives in another process.
 ///
 /// Its answers are those of the system there, to the last bit. If the process ends, or does not
-/// answer for too long, the next answer is an error that says how it was [lost](Lost), and so is
+/// answer for too long, the next answer is an error that says how it was [lost](ProcessLoss), and so is
 /// every one after it.
 pub struct Remote {
     interface: Interface,
