@@ -205,7 +205,7 @@ pub trait Trial {
     ///
     /// A system that meets an event of its own on the way, one that it could not announce because its time depends on the inputs,
     /// may stop there: it then answers the limit from the left, with the time of the event as both `reached` and `next_event`. A
-    /// step that *is taken* goes to its end all the same, across such events; one that ends on the event announces it as usual.
+    /// step that *is taken* goes to its end nevertheless, across such events; one that ends on the event announces it as usual.
     /// So a method that tries its steps can have all systems meet at the event: it tries a step that ends there. Since the
     /// inputs of that step differ a little, so may the time of the event.
     fn respond(

@@ -331,9 +331,9 @@ impl<'a> StartSearch<'a> {
             }
         }
 
-        // An output without feedthrough was right from the first; its readers still have to be
-        // told, and asked once more. In an initialization mode it may follow an input all the same,
-        // through initial equations: then its readers have to be told again.
+        // An output without feedthrough was right from the first; the systems that read it still have
+        // to be given it, and asked once more. In an initialization mode it may nevertheless follow an
+        // input, through initial equations: then they have to be given it again.
         for _ in 0..MOST_ROUNDS.max(everyone.len()) {
             self.publish();
             let before = self.outputs.clone();

@@ -31,7 +31,7 @@ pub struct Overrides {
     /// The file in which the calls of FMUs are written down while they are tried out in other processes.
     #[serde(skip)]
     pub fmi_log: Option<PathBuf>,
-    /// An FMU that cannot be run is described all the same.
+    /// An FMU that cannot be run is described nevertheless.
     pub inspecting: bool,
     /// What is known of the FMUs, in their order, from where they were tried; empty: they are to be tried.
     pub known: Vec<ProbeResult>,

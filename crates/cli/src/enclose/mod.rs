@@ -44,7 +44,7 @@ pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
         .map_or(Ok(()), |message| Err(Failure::EndedEarly(message)))
 }
 
-/// Who is told of boxes: the bar, the file, and the page where one is wanted.
+/// What follows the boxes: the bar, the file, and the page where one is wanted.
 fn watch(
     arguments: &EncloseArguments,
     scenario: &Scenario,

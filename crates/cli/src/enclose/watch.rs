@@ -1,4 +1,4 @@
-//! Who is told of boxes as they are proved: the file, the page, the progress bar; and Ctrl-C.
+//! What follows the boxes as they are proved: the file, the page, the progress bar; and Ctrl-C.
 
 use std::io;
 use std::path::{Path, PathBuf};

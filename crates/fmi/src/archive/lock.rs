@@ -71,7 +71,7 @@ fn open(path: &Path) -> io::Result<File> {
         .create(true)
         .truncate(false)
         .open(path);
-    // A cache that somebody else fills and we only read is locked all the same.
+    // A cache that somebody else fills and we only read is locked too.
     writable.or_else(|error| File::open(path).map_err(|_| error))
 }
 

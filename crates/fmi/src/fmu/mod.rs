@@ -255,7 +255,7 @@ impl PreparedFmu {
         &self.warnings
     }
 
-    /// Why it cannot be run here, where it was laid out all the same.
+    /// Why it cannot be run here, although it was laid out.
     pub fn unusable(&self) -> Option<&str> {
         self.unusable.as_deref()
     }

@@ -14,7 +14,7 @@ use crate::time_scale::time_scale;
 
 /// A step may miss its target by this factor.
 const MARGIN: f64 = 2.0;
-/// Rejections of one step before it is taken all the same.
+/// Rejections of one step before it is taken nevertheless.
 const MOST_REJECTIONS: usize = 20;
 /// A step that could grow by less than this stays: operators and factors stay with it.
 const WORTHWHILE: f64 = 1.2;
@@ -54,7 +54,7 @@ struct Rejected {
     planned: f64,
 }
 
-/// Steps that missed and were taken all the same.
+/// Steps that missed and were taken nevertheless.
 #[derive(Default, Serialize, Deserialize)]
 struct Misses {
     count: u64,

@@ -8,7 +8,7 @@
 //! through 1, 2 or 3 steps, whichever number would have served best so far, and evaluated for the
 //! size of the next step.
 //!
-//! What was missed all the same moved the states by an *impulse*, size times miss, and the sum of
+//! What was still missed moved the states by an *impulse*, size times miss, and the sum of
 //! all impulses is an error that stays. So it is returned with the next step: inputs end by as much
 //! too far as they have been too short. After each step the impulses of the whole run then add up
 //! to that of this one step alone, also over the first steps, which have nothing to remember.

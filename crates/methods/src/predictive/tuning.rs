@@ -9,7 +9,7 @@
 /// What a step may leave in the states for a tolerance of 1, in units of their ranges: the 0.15 of
 /// `θ`. By trial, as in MISSILES.
 pub(super) const ALLOWED: f64 = 0.15;
-/// Refusals of one step before it is taken all the same. By trial.
+/// Refusals of one step before it is taken nevertheless. By trial.
 pub(super) const MOST_REFUSALS: usize = 8;
 /// By how much what is known before integrating may exceed its share: the interpolation error, and
 /// that of the ends as expected, which is known less well. By trial.

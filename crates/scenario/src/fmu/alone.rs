@@ -87,7 +87,7 @@ fn system_name(model: &str, path: &Path) -> String {
     let name: String = last.chars().map(plain).collect();
 
     if name.is_empty() {
-        "unit".to_owned()
+        "fmu".to_owned()
     } else {
         name
     }

@@ -35,7 +35,7 @@ pub(crate) struct FmuStore {
     record: Vec<String>,
     /// What the solvers of FMUs are asked for while they are tried.
     tolerance: f64,
-    /// Units that cannot be run are described all the same.
+    /// FMUs that cannot be run are described nevertheless.
     inspecting: bool,
 }
 
