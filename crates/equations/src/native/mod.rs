@@ -1,8 +1,11 @@
 //! Models as systems: every capability, since everything is known.
 
 mod definition;
+mod drive;
 mod dynamics;
+mod failure;
 mod linear;
+mod response;
 mod system;
 
 pub use definition::Definition;

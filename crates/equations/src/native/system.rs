@@ -1,17 +1,18 @@
 //! A model as a system.
 
 use dovetail_core::{
-    Archive, Capabilities, Checkpoint, Error, Evaluate, Evaluation, Interface, Knot, Linearization,
-    Linearize, MAX_DEGREE, MacroStep, Precision, Presence, Remedy, Response, Signal, StepRule,
-    System, Trial, visit_fields,
+    Archive, Capabilities, Checkpoint, Error, Evaluate, Evaluation, Interface, Linearization,
+    Linearize, MAX_DEGREE, MacroStep, Precision, Presence, Response, Signal, StepRule, System,
+    Trial, visit_fields,
 };
-use dovetail_numerics::{Hint, IntegrationError, Integrator, Rhs, Tolerance};
-use nalgebra::DMatrix;
+use dovetail_numerics::{Hint, Integrator, Tolerance};
 
 use super::definition::Definition;
-use super::dynamics::{Dynamics, Motion, Point};
+use super::drive::{Drive, Driven, Segment};
+use super::dynamics::{Dynamics, Point};
+use super::failure::failure;
 use super::linear::{LinearEngine, MOST_STATES};
-use crate::model::Model;
+use super::response::{EvaluationScratch, ResponseFiller};
 
 /// A model given as equations, with every capability.
 ///
@@ -77,84 +78,6 @@ impl NativeState {
 struct TriedNative {
     step: Option<MacroStep>,
     inputs: Vec<Signal>,
-}
-
-/// The inputs at one time: values and derivatives.
-struct Drive {
-    values: Vec<f64>,
-    slopes: Vec<f64>,
-    curvatures: Vec<f64>,
-    thirds: Vec<f64>,
-}
-
-impl Drive {
-    fn new(inputs: &[f64]) -> Self {
-        let zeros = vec![0.0; inputs.len()];
-        Self {
-            values: inputs.to_vec(),
-            slopes: zeros.clone(),
-            curvatures: zeros.clone(),
-            thirds: zeros,
-        }
-    }
-
-    fn point<'a>(&'a self, time: f64, states: &'a [f64]) -> Point<'a> {
-        Point {
-            time,
-            states,
-            inputs: &self.values,
-            slopes: &self.slopes,
-        }
-    }
-
-    /// How a point moves whose states have these derivatives.
-    fn motion<'a>(&'a self, states: &'a [f64]) -> Motion<'a> {
-        Motion {
-            states,
-            inputs: &self.slopes,
-            slopes: &self.curvatures,
-        }
-    }
-
-    /// How that motion itself changes, with these second derivatives of the states.
-    fn bend<'a>(&'a self, states: &'a [f64]) -> Motion<'a> {
-        Motion {
-            states,
-            inputs: &self.curvatures,
-            slopes: &self.thirds,
-        }
-    }
-
-    /// Values and slopes, and higher derivatives as far as `derivatives` of the outputs need them.
-    fn set(&mut self, inputs: &[Signal], elapsed: f64, derivatives: usize) {
-        for (i, signal) in inputs.iter().enumerate() {
-            self.values[i] = signal.value(elapsed);
-            self.slopes[i] = signal.derivative(1, elapsed);
-            if derivatives > 0 {
-                self.curvatures[i] = signal.derivative(2, elapsed);
-                self.thirds[i] = signal.derivative(3, elapsed);
-            }
-        }
-    }
-}
-
-/// Scratch for one evaluation.
-struct EvaluationScratch {
-    outputs: Vec<f64>,
-    derivative: Vec<f64>,
-    second: Vec<f64>,
-    shifted: Vec<Signal>,
-}
-
-impl EvaluationScratch {
-    fn new(model: &Model) -> Self {
-        Self {
-            outputs: vec![0.0; model.outputs.len()],
-            derivative: vec![0.0; model.states.len()],
-            second: vec![0.0; model.states.len()],
-            shifted: vec![Signal::constant(0.0); model.inputs.len()],
-        }
-    }
 }
 
 impl NativeSystem {
@@ -514,191 +437,4 @@ fn largest_input(inputs: &[Signal], size: f64) -> f64 {
         largest = largest.max(input.value(size).abs());
     }
     largest
-}
-
-/// A response being filled, order by order.
-struct ResponseFiller<'a> {
-    dynamics: &'a mut Dynamics,
-    at: Point<'a>,
-    drive: &'a Drive,
-    work: &'a mut EvaluationScratch,
-}
-
-impl ResponseFiller<'_> {
-    fn fill_values(&mut self, response: &mut Response) {
-        let outputs = &mut self.work.outputs;
-        self.dynamics.outputs(self.at, outputs);
-
-        for (knot, &value) in response.outputs.iter_mut().zip(&*outputs) {
-            *knot = Knot::value_only(value);
-        }
-        response.states.copy_from_slice(self.at.states);
-    }
-
-    /// Leaves the derivative of the states in the scratch, for the curvatures.
-    fn fill_slopes(&mut self, response: &mut Response) {
-        let EvaluationScratch {
-            outputs,
-            derivative,
-            ..
-        } = &mut *self.work;
-        self.dynamics.derivative(self.at, derivative);
-        let motion = self.drive.motion(derivative);
-        self.dynamics.output_rate(self.at, motion, outputs);
-
-        for (knot, &slope) in response.outputs.iter_mut().zip(&*outputs) {
-            knot.slope = slope;
-        }
-        for (state, &slope) in response.motion.iter_mut().zip(&*derivative) {
-            *state = [slope, f64::NAN];
-        }
-    }
-
-    fn fill_curvatures(&mut self, response: &mut Response) {
-        let EvaluationScratch {
-            outputs,
-            derivative,
-            second,
-            ..
-        } = &mut *self.work;
-        let motion = self.drive.motion(derivative);
-        self.dynamics.derivative_rate(self.at, motion, second);
-
-        for ([_, curvature], &second) in response.motion.iter_mut().zip(&*second) {
-            *curvature = second;
-        }
-
-        let bend = self.drive.bend(second);
-        self.dynamics
-            .output_second_rate(self.at, motion, bend, outputs);
-
-        for (knot, &curvature) in response.outputs.iter_mut().zip(&*outputs) {
-            knot.curvature = curvature;
-        }
-    }
-}
-
-/// The part of a step between two switching times, in elapsed time.
-struct Segment {
-    step: MacroStep,
-    start: f64,
-    end: f64,
-    end_time: f64,
-    /// No evaluation is later than this: at a switching time itself the other side begins.
-    latest: f64,
-}
-
-impl Segment {
-    fn new(step: MacroStep, elapsed: f64, switch: f64) -> Self {
-        let (end, end_time) = if switch < step.end {
-            ((switch - step.start).min(step.size()), switch)
-        } else {
-            (step.size(), step.end)
-        };
-        let latest = if switch <= step.end {
-            switch.next_down()
-        } else {
-            f64::INFINITY
-        };
-
-        Self {
-            step,
-            start: elapsed,
-            end,
-            end_time,
-            latest,
-        }
-    }
-
-    fn time(&self, elapsed: f64) -> f64 {
-        (self.step.start + elapsed).min(self.latest)
-    }
-}
-
-/// `x' = f` under input signals.
-struct Driven<'a> {
-    dynamics: &'a mut Dynamics,
-    drive: &'a mut Drive,
-    inputs: &'a [Signal],
-    segment: &'a Segment,
-}
-
-impl Driven<'_> {
-    fn set_inputs(&mut self, elapsed: f64) {
-        for (i, signal) in self.inputs.iter().enumerate() {
-            self.drive.values[i] = signal.value(elapsed);
-            self.drive.slopes[i] = signal.derivative(1, elapsed);
-        }
-    }
-}
-
-impl Rhs for Driven<'_> {
-    fn size(&self) -> usize {
-        self.dynamics.states()
-    }
-
-    fn derivative(&mut self, elapsed: f64, states: &[f64], derivative: &mut [f64]) {
-        self.set_inputs(elapsed);
-        let at = self.drive.point(self.segment.time(elapsed), states);
-        self.dynamics.derivative(at, derivative);
-    }
-
-    fn jacobian(&mut self, elapsed: f64, states: &[f64], jacobian: &mut DMatrix<f64>) {
-        self.set_inputs(elapsed);
-        let at = self.drive.point(self.segment.time(elapsed), states);
-        self.dynamics.state_jacobian(at, jacobian);
-    }
-}
-
-/// Why an integration inside a system failed.
-#[derive(Debug, thiserror::Error)]
-enum IntegrationFailure {
-    #[error(
-        "the derivative of its state `{state}` is not a finite number there; look for a division \
-         by zero or a root or logarithm of a negative number"
-    )]
-    NotFinite { state: String },
-    #[error(
-        "its integrator gave up after {limit} steps within one macro-step; \
-         a smoother right-hand side may help"
-    )]
-    TooManySteps { limit: usize },
-    #[error(
-        "its integrator would need steps below {step:.1e} s, because of its state `{state}`: \
-         the solution has a pole or a jump there"
-    )]
-    StepTooSmall { step: f64, state: String },
-}
-
-impl IntegrationFailure {
-    fn remedies(&self) -> Vec<Remedy> {
-        match self {
-            Self::TooManySteps { .. } => vec![Remedy::LooserIntegratorTolerance],
-            Self::NotFinite { .. } | Self::StepTooSmall { .. } => Vec::new(),
-        }
-    }
-}
-
-fn failure(interface: &Interface, step: MacroStep, error: IntegrationError) -> Error {
-    let state = |component: usize| interface.states[component].clone();
-    let (elapsed, reason) = match error {
-        IntegrationError::NotFinite { time, component } => {
-            let state = state(component);
-            (time, IntegrationFailure::NotFinite { state })
-        }
-        IntegrationError::TooManySteps { time, limit } => {
-            (time, IntegrationFailure::TooManySteps { limit })
-        }
-        IntegrationError::StepTooSmall {
-            time,
-            step,
-            component,
-        } => {
-            let state = state(component);
-            (time, IntegrationFailure::StepTooSmall { step, state })
-        }
-    };
-    let remedies = reason.remedies();
-
-    Error::system(&interface.name, step.start + elapsed, reason).with(remedies)
 }
