@@ -49,6 +49,7 @@ impl Task {
         (to.derivatives, to.reached, to.next_event) =
             (from.derivatives, from.reached, from.next_event);
 
+        to.located = from.located;
         (to.reused, to.estimated, to.linearized, to.ends) =
             (from.reused, from.estimated, from.linearized, from.ends);
     }
@@ -115,6 +116,8 @@ pub struct Response {
     pub motion: Vec<[f64; 2]>,
     /// The next time at which the system is known to switch; infinite if there is none.
     pub next_event: f64,
+    /// That time was found, and depends on the inputs.
+    pub located: bool,
     /// The answer of the last trial could be kept: no integration was needed.
     pub reused: bool,
     /// A trial was answered by estimation, without an integration; its states are not known (NaN).
@@ -135,6 +138,7 @@ impl Response {
             states: vec![f64::NAN; interface.states.len()],
             motion: vec![[f64::NAN; 2]; interface.states.len()],
             next_event: f64::INFINITY,
+            located: false,
             reused: false,
             estimated: false,
             linearized: false,
@@ -146,6 +150,7 @@ impl Response {
     #[inline]
     pub fn begin(&mut self) {
         (self.reused, self.estimated, self.linearized, self.ends) = (false, false, false, false);
+        self.located = false;
     }
 
     /// How many derivatives of the outputs the asker wants; a system need not work out more.

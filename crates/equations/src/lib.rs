@@ -35,6 +35,7 @@ mod error;
 mod evaluator;
 mod expression;
 mod graph;
+mod held;
 mod lexer;
 mod lowering;
 mod model;

@@ -5,7 +5,8 @@ use crate::operation::{Binary, Unary};
 /// A kind of number: `f64`, derivatives, symbols, intervals.
 ///
 /// Five methods are required. The rest spell out operations for those who write rules by hand,
-/// as `Dual` does. Truth values are numbers too: 1 and 0.
+/// as `Dual` does. Truth values are numbers too: 1 and 0, and on `f64` also shares between them,
+/// where a system slides along the boundary of a condition.
 pub trait Number: Clone {
     /// The constant `value`, as a number of the kind of `self`.
     fn lift(&self, value: f64) -> Self;
@@ -86,7 +87,7 @@ impl Number for f64 {
             Unary::Sign => sign(x),
             Unary::Floor => x.floor(),
             Unary::Ceil => x.ceil(),
-            Unary::Not => truth(x == 0.0),
+            Unary::Not => 1.0 - x,
         }
     }
 
@@ -108,8 +109,8 @@ impl Number for f64 {
             Binary::Less => truth(a < b),
             Binary::LessEqual => truth(a <= b),
             Binary::Equal => truth(a == b),
-            Binary::And => truth(a != 0.0 && b != 0.0),
-            Binary::Or => truth(a != 0.0 || b != 0.0),
+            Binary::And => a * b,
+            Binary::Or => a + b - a * b,
         }
     }
 
@@ -120,7 +121,13 @@ impl Number for f64 {
 
     #[inline]
     fn select(condition: &Self, then: &Self, otherwise: &Self) -> Self {
-        if *condition != 0.0 { *then } else { *otherwise }
+        if *condition == 0.0 {
+            *otherwise
+        } else if *condition == 1.0 {
+            *then
+        } else {
+            condition * then + (1.0 - condition) * otherwise
+        }
     }
 
     #[inline]

@@ -176,7 +176,7 @@ impl Program {
 }
 
 /// The nodes that `roots` are made of, operands first.
-fn reachable(graph: &Graph, roots: &[NodeId]) -> Vec<NodeId> {
+pub(crate) fn reachable(graph: &Graph, roots: &[NodeId]) -> Vec<NodeId> {
     let end = roots.iter().map(|root| root.index() + 1).max().unwrap_or(0);
     let mut live = vec![false; end];
 

@@ -2,18 +2,20 @@
 //! inputs, stops its trial there.
 //!
 //! The attempt is then given up, and the next one ends at the event. Its inputs differ a little,
-//! and so may the time of the event: it is met where a trial stops so near to the end of the step
-//! that the rest does not count. Where this does not settle, or the event is too near to the start
+//! and so may the time of the event, which may now be just beyond the end of the step as well: it
+//! is met where a trial stops so near to the end of the step that the rest does not count. Where this does not settle, or the event is too near to the start
 //! of the step for a step of its own, the step ends just beyond, and the system crosses the event
 //! within it.
 
-use dovetail_core::{MacroStep, Task};
+use dovetail_core::{MacroStep, Response, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::due_tasks::due;
 
-/// What is left of a step does not count below this part of the longest step.
-const RESOLUTION: f64 = 1e-9;
+/// What is left of a step does not count below this part of it.
+const RESOLUTION: f64 = 1e-10;
+/// An event within this part of a step beyond its end could have been its end.
+const BEYOND: f64 = 0.01;
 /// Attempts from one start that are given up before a step goes over the event.
 const PATIENCE: i32 = 5;
 /// Events within this part of the longest step of one another, or within what does not count, are a
@@ -64,22 +66,27 @@ impl EarlyStops {
 
     /// Looks at the answers to a trial of `step`; true if the attempt is to be given up.
     pub fn notice(&mut self, step: MacroStep, tasks: &[Task]) -> bool {
-        let reached = due(tasks).map(|task| task.response.reached);
-        let event = reached.fold(step.end, f64::min).max(step.start);
-        if event >= step.end {
+        let event = due(tasks)
+            .map(|task| event_of(step, &task.response))
+            .fold(f64::INFINITY, f64::min)
+            .max(step.start);
+        let resolution = self.resolution(step);
+        if event == step.end || event == f64::INFINITY {
             return false;
         }
 
-        if step.end - event <= self.resolution(step.end) {
+        if (step.end - event).abs() <= resolution {
             self.grazed = true;
             return false;
         }
 
         self.given_up += 1;
-        let resolution = self.resolution(step.end);
         let over = self.given_up > PATIENCE || event - step.start <= resolution;
+        if over && event > step.end {
+            return false; // it is met with the next step
+        }
         self.end = if over {
-            event + resolution / 2.0
+            event + self.resolution(step) / 2.0
         } else {
             event
         };
@@ -87,10 +94,18 @@ impl EarlyStops {
         true
     }
 
+    /// The step ends at an event, but under inputs that the systems do not confirm: once more to
+    /// the same end, while there is patience.
+    pub fn try_again(&mut self, step: MacroStep) -> bool {
+        self.given_up += 1;
+        self.end = step.end;
+        self.given_up <= PATIENCE
+    }
+
     /// The attempt has led to a step.
     pub fn accepted(&mut self, step: MacroStep) {
         let met = self.grazed || step.end == self.end;
-        let crowded = step.size() <= self.resolution(step.end).max(CROWDED * self.longest);
+        let crowded = step.size() <= self.resolution(step).max(CROWDED * self.longest);
         self.crowd = if met {
             self.crowd + i32::from(crowded)
         } else {
@@ -98,11 +113,30 @@ impl EarlyStops {
         };
     }
 
-    /// What does not count at `time`.
-    fn resolution(&self, time: f64) -> f64 {
-        let impatience =
-            10f64.powi((self.given_up - PATIENCE).max(0)) * 2f64.powi(self.crowd.min(100));
-        (RESOLUTION * impatience).min(1.0) * self.longest + 16.0 * f64::EPSILON * time.abs()
+    /// What does not count beside a step.
+    fn resolution(&self, step: MacroStep) -> f64 {
+        let clock = 16.0 * f64::EPSILON * step.end.abs();
+        let haste = (self.given_up - PATIENCE).max(0);
+        if haste == 0 && self.crowd == 0 {
+            return RESOLUTION * step.size() + clock;
+        }
+
+        let impatience = 10f64.powi(haste) * 2f64.powi(self.crowd.min(100));
+        (RESOLUTION * impatience).min(1.0) * self.longest + clock
+    }
+}
+
+/// When a system meets an event of its own in the step, or would just beyond; infinite if it does
+/// not.
+fn event_of(step: MacroStep, response: &Response) -> f64 {
+    if response.reached < step.end {
+        return response.reached;
+    }
+    let near = step.end + BEYOND * step.size();
+    if response.located && response.next_event <= near {
+        response.next_event
+    } else {
+        f64::INFINITY
     }
 }
 

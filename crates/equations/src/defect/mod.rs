@@ -267,7 +267,7 @@ fn linearized_systems(
 
     for (system, definition) in definitions.iter().enumerate() {
         systems.push(LinearizedSystem {
-            dynamics: Dynamics::new(&definition.model, &definition.parameters),
+            dynamics: Dynamics::new(&definition.model, None, &definition.parameters),
             here: Linearization::of(&connections.interfaces()[system]),
             places: places[system].clone(),
             first_state,

@@ -83,7 +83,7 @@ impl LinearizedSystem {
             inputs: &fed,
             slopes: &vec![0.0; fed.len()],
         };
-        self.dynamics.enter(time);
+        self.dynamics.enter(time, &[]);
         self.dynamics.linearize(point, &mut self.here);
         let [before, now] = residuals;
 

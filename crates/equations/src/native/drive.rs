@@ -1,10 +1,14 @@
 //! Inputs that drive a system over a step, from one switching time to the next.
 
+use std::ops::ControlFlow;
+
 use dovetail_core::{MacroStep, Signal};
 use dovetail_numerics::Rhs;
 use nalgebra::DMatrix;
 
+use super::branches::Branches;
 use super::dynamics::{Dynamics, Motion, Point};
+use super::watch::{Crossing, Watch};
 
 /// The inputs at one time: values and derivatives.
 pub(super) struct Drive {
@@ -66,6 +70,7 @@ impl Drive {
 }
 
 /// The part of a step between two switching times, in elapsed time.
+#[derive(Clone, Copy)]
 pub(super) struct Segment {
     pub step: MacroStep,
     pub start: f64,
@@ -100,6 +105,16 @@ impl Segment {
     pub fn time(&self, elapsed: f64) -> f64 {
         (self.step.start + elapsed).min(self.latest)
     }
+
+    /// A part of it, in elapsed time.
+    pub fn part(&self, start: f64, end: f64) -> Self {
+        Self {
+            start,
+            end,
+            end_time: self.time(end),
+            ..*self
+        }
+    }
 }
 
 /// `x' = f` under input signals.
@@ -116,6 +131,38 @@ impl Driven<'_> {
             self.drive.values[i] = signal.value(elapsed);
             self.drive.slopes[i] = signal.derivative(1, elapsed);
         }
+    }
+}
+
+/// The same, watched: an integration ends where the watch finds an event.
+pub(super) struct Watched<'a> {
+    pub driven: Driven<'a>,
+    pub watch: &'a mut Watch,
+    pub branches: &'a Branches,
+    pub crossing: Option<Crossing>,
+}
+
+impl Rhs for Watched<'_> {
+    fn size(&self) -> usize {
+        self.driven.size()
+    }
+
+    fn derivative(&mut self, elapsed: f64, states: &[f64], derivative: &mut [f64]) {
+        self.driven.derivative(elapsed, states, derivative);
+    }
+
+    fn jacobian(&mut self, elapsed: f64, states: &[f64], jacobian: &mut DMatrix<f64>) {
+        self.driven.jacobian(elapsed, states, jacobian);
+    }
+
+    fn arrived(&mut self, elapsed: f64, states: &[f64]) -> ControlFlow<()> {
+        self.watch.after.measure(&mut self.driven, elapsed, states);
+        self.crossing = self.watch.find(&mut self.driven, self.branches);
+        if self.crossing.is_some() {
+            return ControlFlow::Break(());
+        }
+        self.watch.go_on();
+        ControlFlow::Continue(())
     }
 }
 

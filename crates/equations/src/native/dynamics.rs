@@ -7,6 +7,7 @@ use nalgebra::DMatrix;
 
 use crate::dual::Dual;
 use crate::evaluator::Evaluator;
+use crate::held::HeldModel;
 use crate::model::Model;
 use crate::number::Number;
 use crate::switches::{Threshold, next_switch};
@@ -32,9 +33,10 @@ pub(crate) struct Motion<'a> {
 }
 
 /// `f` and `g` of one model with its parameters, on the side of every time switch that was last
-/// entered.
+/// entered, and under the branches that were last taken.
 pub(crate) struct Dynamics {
     thresholds: Vec<Threshold>,
+    /// Conditions on time, then what is held of the switching functions.
     switches: Vec<f64>,
     f: Evaluator<f64>,
     g: Evaluator<f64>,
@@ -45,6 +47,31 @@ pub(crate) struct Dynamics {
     uses_slope: Vec<bool>,
     first: Leaves<First>,
     second: Leaves<Second>,
+    switching: Option<Box<Switching>>,
+}
+
+/// What switches by itself: the switching functions, and the equations with nothing held.
+struct Switching {
+    functions: Evaluator<First>,
+    results: Vec<First>,
+    natural_f: Evaluator<f64>,
+    natural_g: Evaluator<f64>,
+}
+
+impl Switching {
+    fn new(model: &Model, held: &HeldModel, parameters: &[f64]) -> Self {
+        let zero = Dual::constant(0.0);
+        let functions = Arc::new(held.function_program());
+        let f = Arc::new(model.derivative_program());
+        let g = Arc::new(model.output_program());
+
+        Self {
+            functions: Evaluator::new(functions, &zero, &constants(parameters)),
+            results: vec![zero; held.functions().len()],
+            natural_f: Evaluator::new(f, &0.0, parameters),
+            natural_g: Evaluator::new(g, &0.0, parameters),
+        }
+    }
 }
 
 /// Scratch for leaves and results that carry derivatives.
@@ -58,14 +85,14 @@ struct Leaves<T> {
 }
 
 impl<T: Number> Leaves<T> {
-    fn new(model: &Model, zero: &T) -> Self {
+    fn new(model: &Model, switches: usize, zero: &T) -> Self {
         let inputs = vec![zero.clone(); model.inputs.len()];
         let states = vec![zero.clone(); model.states.len()];
 
         Self {
             inputs: inputs.clone(),
             slopes: inputs,
-            switches: vec![zero.clone(); model.switches.len()],
+            switches: vec![zero.clone(); switches],
             f: states.clone(),
             g: vec![zero.clone(); model.outputs.len()],
             states,
@@ -82,17 +109,22 @@ impl<T: Number> Leaves<T> {
 }
 
 impl Dynamics {
-    pub fn new(model: &Model, parameters: &[f64]) -> Self {
-        let f = Arc::new(model.derivative_program());
-        let g = Arc::new(model.output_program());
+    pub fn new(model: &Model, held: Option<&HeldModel>, parameters: &[f64]) -> Self {
+        let (f, g) = match held {
+            Some(held) => (held.derivative_program(), held.output_program()),
+            None => (model.derivative_program(), model.output_program()),
+        };
+        let f = Arc::new(f);
+        let g = Arc::new(g);
         let first_parameters = constants(parameters);
         let second_parameters = constants(&first_parameters);
         let first = Dual::constant(0.0);
         let second = Dual::constant(first);
         let thresholds = model.thresholds(parameters);
+        let switches = thresholds.len() + held.map_or(0, |held| held.functions().len());
 
         Self {
-            switches: vec![f64::NAN; thresholds.len()],
+            switches: vec![f64::NAN; switches],
             thresholds,
             f: Evaluator::new(Arc::clone(&f), &0.0, parameters),
             g: Evaluator::new(Arc::clone(&g), &0.0, parameters),
@@ -100,8 +132,9 @@ impl Dynamics {
             g_first: Evaluator::new(Arc::clone(&g), &first, &first_parameters),
             g_second: Evaluator::new(g, &second, &second_parameters),
             uses_slope: model.uses_slope.clone(),
-            first: Leaves::new(model, &first),
-            second: Leaves::new(model, &second),
+            first: Leaves::new(model, switches, &first),
+            second: Leaves::new(model, switches, &second),
+            switching: held.map(|held| Box::new(Switching::new(model, held, parameters))),
         }
     }
 
@@ -115,11 +148,14 @@ impl Dynamics {
         next_switch(&self.thresholds, time)
     }
 
-    /// Sets every time switch to what it is from `time` until the next switching time.
-    pub fn enter(&mut self, time: f64) {
+    /// Sets every time switch to what it is from `time` until the next switching time, and takes
+    /// these branches.
+    pub fn enter(&mut self, time: f64, branches: &[f64]) {
         let mut changed = false;
-        for (switch, threshold) in self.switches.iter_mut().zip(&self.thresholds) {
-            let value = threshold.value_at(time);
+        let by_time = self.thresholds.iter().map(|t| t.value_at(time));
+        let values = by_time.chain(branches.iter().copied());
+
+        for (switch, value) in self.switches.iter_mut().zip(values) {
             changed |= *switch != value;
             *switch = value;
         }
@@ -141,6 +177,12 @@ impl Dynamics {
         self.g_first.set_switches(first);
 
         self.g_second.set_switches(second);
+
+        if let Some(switching) = &mut self.switching {
+            switching.functions.set_switches(first);
+            switching.natural_f.set_switches(&self.switches);
+            switching.natural_g.set_switches(&self.switches);
+        }
     }
 
     /// The present values of the switches.
@@ -148,16 +190,53 @@ impl Dynamics {
         &self.switches
     }
 
-    /// `x' = f`.
+    /// `x' = f`. Beyond an event, where the branch that is held has no value (the root of what
+    /// `max` keeps positive), that of the other branch: whoever goes there goes back to the event.
     pub fn derivative(&mut self, at: Point<'_>, derivative: &mut [f64]) {
         set_leaves(&mut self.f, at);
         self.f.run(derivative);
+
+        if let Some(switching) = &mut self.switching
+            && !all_finite(derivative)
+        {
+            set_leaves(&mut switching.natural_f, at);
+            switching.natural_f.run(derivative);
+        }
     }
 
-    /// `y = g`.
+    /// `y = g`, and beyond an event as [`derivative`](Self::derivative).
     pub fn outputs(&mut self, at: Point<'_>, outputs: &mut [f64]) {
         set_leaves(&mut self.g, at);
         self.g.run(outputs);
+
+        if let Some(switching) = &mut self.switching
+            && !all_finite(outputs)
+        {
+            set_leaves(&mut switching.natural_g, at);
+            switching.natural_g.run(outputs);
+        }
+    }
+
+    /// The switching functions and their rates along the motion.
+    pub fn functions(
+        &mut self,
+        at: Point<'_>,
+        motion: Motion<'_>,
+        values: &mut [f64],
+        rates: &mut [f64],
+    ) {
+        let Some(switching) = &mut self.switching else {
+            return;
+        };
+        self.first.move_along(at, motion);
+        self.first
+            .set(&mut switching.functions, &Dual::new(at.time, 1.0));
+        switching.functions.run(&mut switching.results);
+
+        for (i, result) in switching.results.iter().enumerate() {
+            values[i] = result.value;
+            rates[i] = result.derivative;
+        }
     }
 
     /// `x'' = df/dt` along the motion.
@@ -314,6 +393,10 @@ fn set_twice(into: &mut [Second], values: &[f64], first: &[f64], second: &[f64])
     for (i, into) in into.iter_mut().enumerate() {
         *into = twice(values[i], first[i], second[i]);
     }
+}
+
+fn all_finite(values: &[f64]) -> bool {
+    values.iter().all(|value| value.is_finite())
 }
 
 fn copy_derivatives(values: &[First], derivatives: &mut [f64]) {

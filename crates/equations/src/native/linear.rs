@@ -6,7 +6,7 @@
 use std::hash::{DefaultHasher, Hasher};
 
 use dovetail_core::{Linearization, MAX_DEGREE, Signal};
-use dovetail_numerics::{LinearStep, exponential_rounding};
+use dovetail_numerics::{LinearStep, exponential_rounding, spectral_bound};
 
 use nalgebra::{DMatrix, DVectorView};
 
@@ -23,7 +23,7 @@ const KEPT: usize = 4;
 /// The exact stepper, with the exponentials it has computed.
 pub(crate) struct LinearEngine {
     matrices: Linearization,
-    /// The side of the time switches for which everything here was computed.
+    /// The side of the switches for which everything here was computed.
     switches: Vec<f64>,
     steps: Vec<(f64, LinearStep)>,
     oldest: usize,
@@ -31,11 +31,14 @@ pub(crate) struct LinearEngine {
     zeros: Vec<f64>,
     /// What a step of unit size loses to rounding.
     rounding: f64,
+    /// A bound of the eigenvalues, computed when it is asked for; NaN until then.
+    rate: f64,
     square: DMatrix<f64>,
 }
 
 impl LinearEngine {
-    pub fn new(model: &Model) -> Self {
+    /// For a model with so many switches of all kinds.
+    pub fn new(model: &Model, switches: usize) -> Self {
         let states = model.states.len();
         let inputs = model.inputs.len();
         let outputs = model.outputs.len();
@@ -43,12 +46,13 @@ impl LinearEngine {
 
         Self {
             matrices: Linearization::zeros(states, inputs, outputs),
-            switches: vec![f64::NAN; model.switches.len().max(1)],
+            switches: vec![f64::NAN; switches.max(1)],
             steps: vec![unused; KEPT],
             oldest: 0,
             forcing: vec![vec![0.0; states]; MAX_DEGREE + 1],
             zeros: vec![0.0; states.max(inputs)],
             rounding: 0.0,
+            rate: f64::NAN,
             square: DMatrix::zeros(states, states),
         }
     }
@@ -64,6 +68,14 @@ impl LinearEngine {
     ) -> bool {
         self.refresh(dynamics, inputs);
         self.rounding * size <= tolerance
+    }
+
+    /// A bound of how fast the system, as it was admitted, moves.
+    pub fn rate(&mut self) -> f64 {
+        if self.rate.is_nan() {
+            self.rate = spectral_bound(&self.matrices.a, &mut self.square);
+        }
+        self.rate
     }
 
     /// `x` after `size`, which was admitted, from `initial`, under signals whose elapsed time
@@ -117,6 +129,7 @@ impl LinearEngine {
         dynamics.linearize(origin, &mut self.matrices);
         self.matrices.affine = digest(&self.matrices);
         self.rounding = exponential_rounding(&self.matrices.a, &mut self.square);
+        self.rate = f64::NAN;
 
         self.forget_steps();
     }

@@ -1,12 +1,16 @@
 //! Models as systems: every capability, since everything is known.
 
+mod branch_update;
+mod branches;
 mod definition;
 mod drive;
 mod dynamics;
+mod events;
 mod failure;
 mod linear;
 mod response;
 mod system;
+mod watch;
 
 pub use definition::Definition;
 pub(crate) use dynamics::{Dynamics, Point};

@@ -7,12 +7,16 @@ use dovetail_core::{
 };
 use dovetail_numerics::{Hint, Integrator, Tolerance};
 
+use super::branches::Branches;
 use super::definition::Definition;
-use super::drive::{Drive, Driven, Segment};
+use super::drive::{Drive, Driven, Segment, Watched};
 use super::dynamics::{Dynamics, Point};
+use super::events::{Crowd, EventSide};
 use super::failure::failure;
 use super::linear::{LinearEngine, MOST_STATES};
 use super::response::{EvaluationScratch, ResponseFiller};
+use super::watch::{Crossing, Watch};
+use crate::held::HeldModel;
 
 /// A model given as equations, with every capability.
 ///
@@ -21,33 +25,36 @@ use super::response::{EvaluationScratch, ResponseFiller};
 /// switching time. The state after the last trial is kept, so that an advance under the same inputs
 /// costs no integration.
 pub struct NativeSystem {
-    interface: Interface,
-    dynamics: Dynamics,
+    pub(super) interface: Interface,
+    pub(super) dynamics: Dynamics,
     /// The exact stepper of an affine system.
-    exact: Option<Box<LinearEngine>>,
+    pub(super) exact: Option<Box<LinearEngine>>,
     /// Made when it is first needed.
-    integrator: Option<Box<Integrator>>,
+    pub(super) integrator: Option<Box<Integrator>>,
     /// Relative tolerance of the integrator.
-    tolerance: f64,
+    pub(super) tolerance: f64,
     /// The largest magnitude of each state so far.
-    sizes: Vec<f64>,
-    now: NativeState,
+    pub(super) sizes: Vec<f64>,
+    pub(super) now: NativeState,
     /// The end of the step last taken or tried, until it becomes `now`.
-    end: NativeState,
+    pub(super) end: NativeState,
     tried: TriedNative,
-    drive: Drive,
+    pub(super) drive: Drive,
     work: EvaluationScratch,
+    /// Where something switches by itself.
+    pub(super) watch: Option<Box<Watch>>,
 }
 
 /// Where a system is.
 #[derive(Clone)]
-struct NativeState {
-    time: f64,
+pub(super) struct NativeState {
+    pub time: f64,
     /// A time on the same side of every switch: `time` itself after an instant, the start of the
     /// last segment after a step.
-    side: f64,
-    values: Vec<f64>,
-    hint: Hint,
+    pub side: f64,
+    pub values: Vec<f64>,
+    pub hint: Hint,
+    pub branches: Branches,
     /// The inputs last applied, and their slopes.
     inputs: Vec<f64>,
     slopes: Vec<f64>,
@@ -55,12 +62,13 @@ struct NativeState {
 
 impl NativeState {
     /// The start values of a definition.
-    fn start(definition: &Definition) -> Self {
+    fn start(definition: &Definition, functions: usize) -> Self {
         Self {
             time: 0.0,
             side: 0.0,
             values: definition.states.clone(),
             hint: Hint::default(),
+            branches: Branches::new(functions),
             inputs: definition.inputs.clone(),
             slopes: vec![0.0; definition.model.inputs.len()],
         }
@@ -71,6 +79,7 @@ impl NativeState {
         self.side = other.side;
         self.hint = other.hint;
         self.values.copy_from_slice(&other.values);
+        self.branches.copy_from(&other.branches);
     }
 }
 
@@ -84,13 +93,21 @@ impl NativeSystem {
     /// The system of a definition, at its start values.
     pub fn new(definition: &Definition) -> Self {
         let model = &definition.model;
-        let exact = model.is_affine() && model.states.len() <= MOST_STATES;
-        let now = NativeState::start(definition);
+        let held = HeldModel::of(model);
+        let affine = match &held {
+            Some(held) => held.is_affine(),
+            None => model.is_affine(),
+        };
+        let exact = affine && model.states.len() <= MOST_STATES;
+        let kinds = held.as_ref().map(HeldModel::kinds);
+        let functions = kinds.as_ref().map_or(0, Vec::len);
+        let switches = model.switches.len() + functions;
+        let now = NativeState::start(definition, functions);
 
         Self {
             interface: definition.interface(),
-            dynamics: Dynamics::new(model, &definition.parameters),
-            exact: exact.then(|| Box::new(LinearEngine::new(model))),
+            dynamics: Dynamics::new(model, held.as_ref(), &definition.parameters),
+            exact: exact.then(|| Box::new(LinearEngine::new(model, switches))),
             integrator: None,
             tolerance: definition.tolerance,
             sizes: definition.states.iter().map(|state| state.abs()).collect(),
@@ -102,19 +119,28 @@ impl NativeSystem {
             },
             drive: Drive::new(&definition.inputs),
             work: EvaluationScratch::new(model),
+            watch: kinds.map(|kinds| Box::new(Watch::new(model.states.len(), kinds))),
         }
     }
 
-    /// Whether steps are exact: the system is affine between its switching times.
+    /// Whether steps are exact: the system is affine from one event to the next.
     pub fn is_exact(&self) -> bool {
         self.exact.is_some()
     }
 
-    /// Integrates from `now` over `step` into `end`, from switching time to switching time.
-    fn integrate(&mut self, step: MacroStep, inputs: &[Signal]) -> Result<(), Error> {
+    /// Integrates from `now` over `step` into `end`, from switching time to switching time and from
+    /// event to event, or until the first event. The elapsed time reached.
+    fn integrate(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        until_event: bool,
+    ) -> Result<f64, Error> {
         self.end.copy_from(&self.now);
         self.end.time = step.start;
+        self.end.branches.near = f64::INFINITY;
         let mut elapsed = 0.0;
+        let mut crowd = Crowd::default();
 
         loop {
             let start = if elapsed == 0.0 {
@@ -124,18 +150,40 @@ impl NativeSystem {
             };
             let switch = self.dynamics.next_switch(start);
             let segment = Segment::new(step, elapsed, switch);
-            self.dynamics.enter(start);
             self.end.side = start;
-            self.step_segment(&segment, inputs)?;
-            self.end.time = segment.end_time;
-            elapsed = segment.end;
-            if elapsed == step.size() {
-                return Ok(());
+            self.enter_segment(&segment, inputs);
+            let arrival = match crowd.dwell(&segment) {
+                Some(dwell) => self.step_blindly(&dwell, inputs)?,
+                None => self.step_watched(&segment, inputs)?,
+            };
+            elapsed = arrival.elapsed;
+            self.end.time = if elapsed == segment.end {
+                segment.end_time
+            } else {
+                step.start + elapsed
+            };
+            if elapsed == step.size() || (arrival.event && until_event) {
+                return Ok(elapsed);
             }
+            crowd.note(&arrival);
         }
     }
 
-    fn step_segment(&mut self, segment: &Segment, inputs: &[Signal]) -> Result<(), Error> {
+    /// Branches at the start of a segment: inputs may have jumped, and events may be due.
+    fn enter_segment(&mut self, segment: &Segment, inputs: &[Signal]) {
+        let start = self.end.side;
+        if self.watch.is_some() {
+            self.drive.set(inputs, segment.start, 1);
+            self.cross(EventSide::End, start);
+        }
+        self.dynamics.enter(start, &self.end.branches.held);
+    }
+
+    pub(super) fn step_segment(
+        &mut self,
+        segment: &Segment,
+        inputs: &[Signal],
+    ) -> Result<(), Error> {
         if self.end.values.is_empty() {
             return Ok(());
         }
@@ -173,11 +221,22 @@ impl NativeSystem {
     }
 
     fn integrate_segment(&mut self, segment: &Segment, inputs: &[Signal]) -> Result<(), Error> {
+        self.run_integrator(segment, inputs, None)?;
+        Ok(())
+    }
+
+    /// The integrator over a segment, or until the watch finds an event.
+    pub(super) fn run_integrator(
+        &mut self,
+        segment: &Segment,
+        inputs: &[Signal],
+        watch: Option<&mut Watch>,
+    ) -> Result<Option<Crossing>, Error> {
         let states = self.end.values.len();
         let integrator = self
             .integrator
             .get_or_insert_with(|| Box::new(Integrator::new(states)));
-        let mut rhs = Driven {
+        let mut driven = Driven {
             dynamics: &mut self.dynamics,
             drive: &mut self.drive,
             inputs,
@@ -191,19 +250,31 @@ impl NativeSystem {
             sizes: &self.sizes,
             largest: largest_input(inputs, segment.step.size()),
         };
-        let outcome = integrator.integrate(
-            &mut rhs,
-            segment.start,
-            segment.end,
-            &mut self.end.values,
-            tolerance,
-            self.end.hint,
-        );
+        let start = segment.start;
+        let end = segment.end;
+        let values = &mut self.end.values;
+        let hint = self.end.hint;
+        let mut crossing = None;
+        let outcome = match watch {
+            None => integrator.integrate(&mut driven, start, end, values, tolerance, hint),
+            Some(watch) => {
+                let mut watched = Watched {
+                    driven,
+                    watch,
+                    branches: &self.end.branches,
+                    crossing: None,
+                };
+                let outcome =
+                    integrator.integrate(&mut watched, start, end, values, tolerance, hint);
+                crossing = watched.crossing;
+                outcome
+            }
+        };
 
         match outcome {
             Ok(outcome) => {
                 self.end.hint = outcome.hint;
-                Ok(())
+                Ok(crossing)
             }
             Err(error) => Err(failure(&self.interface, segment.step, error)),
         }
@@ -223,7 +294,7 @@ impl NativeSystem {
         self.drive.set(inputs, elapsed, response.derivatives());
         state.inputs.copy_from_slice(&self.drive.values);
         state.slopes.copy_from_slice(&self.drive.slopes);
-        self.dynamics.enter(state.side);
+        self.dynamics.enter(state.side, &state.branches.held);
         let mut evaluation = ResponseFiller {
             dynamics: &mut self.dynamics,
             at: self.drive.point(time, &state.values),
@@ -246,24 +317,46 @@ impl NativeSystem {
         time.min(switch.next_down())
     }
 
-    /// The end of a step: the limit from the left, where it is a switching time.
-    fn answer_at_end(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) {
-        let switch = self.dynamics.next_switch(step.end.next_down());
-        let time = if switch == step.end {
-            step.end.next_down()
-        } else {
+    /// The end of a step, or the event at which a trial has stopped: the limit from the left, where
+    /// something switches there.
+    fn answer_at_end(
+        &mut self,
+        step: MacroStep,
+        elapsed: f64,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) {
+        let reached = if elapsed == step.size() {
             step.end
+        } else {
+            self.end.time
         };
-        self.answer(true, time, step.size(), inputs, response);
-        response.reached = step.end;
+        let switch = self.dynamics.next_switch(reached.next_down());
+        let time = if switch == reached {
+            reached.next_down()
+        } else {
+            reached
+        };
+        self.answer(true, time, elapsed, inputs, response);
+        response.reached = reached;
 
-        response.next_event = switch;
+        let found = if self.end.branches.any_due() {
+            reached
+        } else {
+            self.end.branches.near
+        };
+        response.located = found < switch;
+        response.next_event = found.min(switch);
     }
 
     /// An instant: time stays, inputs jump.
     fn answer_at_instant(&mut self, time: f64, inputs: &[Signal], response: &mut Response) {
         self.now.time = time;
         self.now.side = time;
+        if self.watch.is_some() {
+            self.drive.set(inputs, 0.0, 1);
+            self.cross(EventSide::Now, time);
+        }
         self.answer(false, time, 0.0, inputs, response);
         response.reached = time;
         response.next_event = self.dynamics.next_switch(time);
@@ -310,10 +403,10 @@ impl System for NativeSystem {
         response.reused = self.tried.step == Some(step) && self.tried.inputs == inputs;
         if !response.reused {
             self.tried.step = None;
-            self.integrate(step, inputs)?;
+            self.integrate(step, inputs, false)?;
         }
 
-        self.answer_at_end(step, inputs, response);
+        self.answer_at_end(step, step.size(), inputs, response);
         std::mem::swap(&mut self.now, &mut self.end);
 
         for (size, state) in self.sizes.iter_mut().zip(&self.now.values) {
@@ -370,8 +463,9 @@ impl Checkpoint for NativeState {
         );
         archive.slice(&mut self.values)?;
         archive.slice(&mut self.inputs)?;
+        archive.slice(&mut self.slopes)?;
 
-        archive.slice(&mut self.slopes)
+        self.branches.visit(archive)
     }
 }
 
@@ -383,17 +477,19 @@ impl Trial for NativeSystem {
         response: &mut Response,
     ) -> Result<(), Error> {
         self.tried.step = None;
-        self.integrate(step, inputs)?;
-        self.tried.step = Some(step);
-        self.tried.inputs.copy_from_slice(inputs);
-        self.answer_at_end(step, inputs, response);
+        let elapsed = self.integrate(step, inputs, true)?;
+        if elapsed == step.size() {
+            self.tried.step = Some(step);
+            self.tried.inputs.copy_from_slice(inputs);
+        }
+        self.answer_at_end(step, elapsed, inputs, response);
         Ok(())
     }
 }
 
 impl Linearize for NativeSystem {
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error> {
-        self.dynamics.enter(self.now.side);
+        self.dynamics.enter(self.now.side, &self.now.branches.held);
         let time = if self.now.side == self.now.time {
             self.now.time
         } else {
@@ -416,7 +512,7 @@ impl Linearize for NativeSystem {
 
 impl Evaluate for NativeSystem {
     fn evaluate_into(&mut self, time: f64, into: &mut Evaluation) -> Result<(), Error> {
-        self.dynamics.enter(self.now.side);
+        self.dynamics.enter(self.now.side, &self.now.branches.held);
         let at = Point {
             time: self.before_switch(time),
             states: into.x.as_slice(),

@@ -1,14 +1,16 @@
 //! A step is integrated: once, or again under corrected inputs where all systems can roll back.
 
-use dovetail_core::{Error, MacroStep, Workers};
+use dovetail_core::{Error, Knot, MacroStep, Workers};
 
 use super::Predictive;
 use super::controller::Parts;
 use super::tuning::{
-    BAD, FALLING, FAR, MOST_CORRECTIONS, NEGLIGIBLE_OF_VALUE, PATIENCE, POOR_PREDICTION,
+    BAD, EVENT_MISS_OF_RANGE, EVENT_MISS_OF_TOLERANCE, FALLING, FAR, MOST_CORRECTIONS,
+    NEGLIGIBLE_OF_VALUE, PATIENCE, POOR_PREDICTION,
 };
 use crate::coupling::CouplingVariable;
 use crate::finite::finite_or_zero;
+use crate::interface_system::CoupledInput;
 use crate::interface_vector::numbers_of;
 use crate::shape::Shape;
 
@@ -39,7 +41,10 @@ impl Predictive<'_> {
         for round in 0.. {
             match self.coupling.try_step(workers) {
                 Ok(true) => {}
-                Ok(false) => return Ok(false), // the next one ends at the event
+                Ok(false) => {
+                    self.learn_from_trial(step);
+                    return Ok(false); // the next one ends at the event
+                }
                 Err(_) if self.halve_after_failure(step) => return Ok(false),
                 Err(error) => return Err(error),
             }
@@ -55,6 +60,10 @@ impl Predictive<'_> {
             if self.is_too_long(step, missed) {
                 return Ok(false);
             }
+            if self.misplaces_event() && self.coupling.stops.try_again(step) {
+                self.learn_from_trial(step);
+                return Ok(false);
+            }
             if !(round < MOST_CORRECTIONS && self.is_worth_correcting(round, missed, last)) {
                 break;
             }
@@ -62,6 +71,49 @@ impl Predictive<'_> {
             last = missed;
         }
         Ok(true)
+    }
+
+    /// The step was tried and is not taken: what the linear operators have missed in it says more
+    /// of the next attempt than any step before. Not of systems that have stopped on the way.
+    fn learn_from_trial(&mut self, step: MacroStep) {
+        let measured = self.measured();
+        let linear = &mut self.ends.difference[..measured];
+        self.interface_system.estimate_all(&self.coupling, linear);
+        let stacking = self.coupling.stacking();
+
+        for (c, variable) in self.coupling.variables.iter().enumerate() {
+            let answer = self.coupling.answer(variable);
+            let said = stacking.knot(linear, c);
+            let difference = Knot {
+                value: answer.value - said.value,
+                slope: answer.slope - said.slope,
+                curvature: answer.curvature - said.curvature,
+            };
+            let arrived = self.coupling.tasks[variable.system].response.reached == step.end;
+            if arrived && difference.value.is_finite() && difference.slope.is_finite() {
+                self.memory
+                    .learn_trial(step.start, step.size(), c, difference);
+            }
+        }
+    }
+
+    /// Whether the step ends at an event that was located under inputs which the systems that feed
+    /// them do not confirm.
+    fn misplaces_event(&self) -> bool {
+        let most = match self.options.tolerance {
+            Some(tolerance) => EVENT_MISS_OF_TOLERANCE * tolerance,
+            None => EVENT_MISS_OF_RANGE,
+        };
+        let missed = |column: &CoupledInput| {
+            let miss = self.ends.missed[column.variable].abs();
+            miss > most * self.scales.outputs.scale(column.variable)
+        };
+        let mut tasks = self.coupling.tasks.iter();
+
+        tasks.any(|task| {
+            let columns = &self.interface_system.columns[task.system];
+            task.response.located && columns.iter().any(missed)
+        })
     }
 
     /// Whether the step, tried, went too far and is cut. One that can be made to agree with itself

@@ -31,6 +31,8 @@ pub(super) struct MissMemory {
     /// The size of the newest step.
     size: f64,
     returns: bool,
+    /// Where a step began that was tried and not taken.
+    tried: f64,
     variables: Vec<Remembered>,
 }
 
@@ -48,6 +50,8 @@ struct Remembered {
     looks: bool,
     /// All impulses so far, of value, slope and curvature, in units of the newest step.
     impulse: Coefficients,
+    /// The coefficients of a step that was tried and not taken; NaN where there are none.
+    tried: Coefficients,
 }
 
 impl Remembered {
@@ -58,6 +62,7 @@ impl Remembered {
         look_missed: f64::NAN,
         looks: false,
         impulse: [0.0; MOST_ORDERS],
+        tried: [f64::NAN; MOST_ORDERS],
     };
 }
 
@@ -70,6 +75,7 @@ impl MissMemory {
             kept: 0,
             size: f64::NAN,
             returns,
+            tried: f64::NAN,
             variables: vec![Remembered::NOTHING; variables],
         }
     }
@@ -77,6 +83,7 @@ impl MissMemory {
     /// An event: what was says nothing of what comes.
     pub fn forget(&mut self) {
         self.kept = 0;
+        self.tried = f64::NAN;
         for variable in &mut self.variables {
             *variable = Remembered {
                 past: variable.past,
@@ -116,17 +123,37 @@ impl MissMemory {
     pub fn predict(&self, start: f64, size: f64, more: usize, into: &mut [f64]) {
         let stacking = self.stacking();
         into.fill(0.0);
-        if self.kept == 0 {
+        if self.kept == 0 && self.tried != start {
             return;
         }
 
         for (v, variable) in self.variables.iter().enumerate() {
             let points = (variable.points.min(self.kept) + more).min(self.kept);
-            let coefficients = self.extrapolated(variable, points, start);
+            let coefficients = match self.knows(v, start) {
+                true => variable.tried,
+                false => self.extrapolated(variable, points, start),
+            };
             for (order, place) in stacking.places(v, into.len()).enumerate() {
                 into[place] = evaluated(&coefficients, order, size);
             }
         }
+    }
+
+    /// Whether the difference of a variable is known from a trial of a step that began here.
+    pub fn knows(&self, variable: usize, start: f64) -> bool {
+        self.tried == start && !self.variables[variable].tried[0].is_nan()
+    }
+
+    /// A step was tried from `start` over `size` and is not taken; a variable came out differently
+    /// by this at its end. Better than any extrapolation, for the next attempt.
+    pub fn learn_trial(&mut self, start: f64, size: f64, variable: usize, difference: Knot) {
+        if self.tried != start {
+            self.tried = start;
+            for variable in &mut self.variables {
+                variable.tried = [f64::NAN; MOST_ORDERS];
+            }
+        }
+        self.variables[variable].tried = coefficients(size, difference);
     }
 
     /// What has been missed so far, for a step of `size` to return: in value, slope and curvature.

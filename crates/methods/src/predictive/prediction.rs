@@ -362,6 +362,9 @@ impl Predictive<'_> {
 
     /// Whether the look ahead has seen something new of a variable, or has served better so far.
     fn look_ahead_is_better(&self, c: usize) -> bool {
+        if self.memory.knows(c, self.coupling.step.start) {
+            return false; // it has been tried
+        }
         let remembered = self.ends.expected[c] - self.ends.returned[c];
         let surprise = self.look_ahead.differences[c] - remembered;
         surprise.abs() > SURPRISING * self.scales.outputs.scale(c) || self.memory.prefers_look(c)

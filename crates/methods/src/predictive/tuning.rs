@@ -122,6 +122,14 @@ pub(super) const FAR: f64 = 1e3;
 /// rollback, are followed by a shorter one. By trial.
 pub(super) const BAD: f64 = 0.02;
 
+// Events that systems locate.
+
+/// An event is located under inputs that end within this part of the tolerance of what feeds them:
+/// what is left moves it by far less than the error of a step. By trial.
+pub(super) const EVENT_MISS_OF_TOLERANCE: f64 = 1e-2;
+/// And within this part of a range where steps are fixed. By trial.
+pub(super) const EVENT_MISS_OF_RANGE: f64 = 1e-8;
+
 // Interfaces that agree with the states.
 
 /// Rounds of questions about the present, at most, until an interface agrees: Newton converges in

@@ -129,6 +129,7 @@ pub(crate) fn put_response(words: &[AtomicU64], response: &Response, seconds: f6
         response.estimated,
         response.linearized,
         response.ends,
+        response.located,
     ];
     put.word(
         kept.iter()
@@ -152,6 +153,7 @@ pub(crate) fn take_response(take: &mut Take<'_>, response: &mut Response) -> f64
     let kept = take.word();
     (response.reused, response.estimated) = (kept & 1 != 0, kept & 2 != 0);
     (response.linearized, response.ends) = (kept & 4 != 0, kept & 8 != 0);
+    response.located = kept & 16 != 0;
 
     for knot in &mut response.outputs {
         *knot = Knot {

@@ -1,0 +1,266 @@
+//! A model in which everything that switches is held: smooth from one event to the next.
+//!
+//! Conditions, `abs`, `min`, `max`, `sign`, `floor`, `ceil` and `mod` become *switching functions*
+//! σ and leaves that hold on which side of zero σ is (or, for those that jump again and again, its
+//! integer part). The leaves come after those of the conditions on time alone.
+//!
+//! A side is a number: 1 where σ is negative, 0 where it is not, and anything between while the
+//! system slides along σ = 0.
+
+use std::collections::HashMap;
+
+use crate::analysis::all_affine;
+use crate::graph::{Graph, Leaf, LeafKinds, Node, NodeId};
+use crate::model::Model;
+use crate::operation::{Binary, Unary};
+use crate::tape::{Program, reachable};
+
+/// What a leaf holds of its switching function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum SwitchKind {
+    /// 1 where it is negative, else 0.
+    Side,
+    /// Its integer part.
+    Floor,
+}
+
+/// A function whose changes of sign, or of integer part, are events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct SwitchingFunction {
+    pub root: NodeId,
+    pub kind: SwitchKind,
+}
+
+/// Expressions, held.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub graph: Graph,
+    /// Where the expressions are now.
+    pub roots: Vec<NodeId>,
+    pub functions: Vec<SwitchingFunction>,
+}
+
+/// Holds what switches in the expressions at `roots`; the leaves of the switching functions are
+/// numbered from `first` on.
+pub(crate) fn hold(graph: &Graph, roots: &[NodeId], first: usize) -> Held {
+    let mut holder = Holder {
+        source: graph,
+        first: first as u32,
+        graph: Graph::new(),
+        moved: vec![None; graph.len()],
+        functions: Vec::new(),
+        known: HashMap::new(),
+    };
+    for id in reachable(graph, roots) {
+        let moved = holder.copy(id);
+        holder.moved[id.index()] = Some(moved);
+    }
+
+    Held {
+        roots: roots.iter().map(|&root| holder.to(root)).collect(),
+        graph: holder.graph,
+        functions: holder.functions,
+    }
+}
+
+/// A model, held.
+#[derive(Debug)]
+pub(crate) struct HeldModel {
+    held: Held,
+    states: usize,
+}
+
+impl HeldModel {
+    /// None where nothing in the model switches but conditions on time alone.
+    pub fn of(model: &Model) -> Option<Self> {
+        let roots = [model.derivative_roots.as_slice(), &model.output_roots].concat();
+        let held = hold(&model.graph, &roots, model.switches.len());
+        let states = model.states.len();
+        (!held.functions.is_empty()).then_some(Self { held, states })
+    }
+
+    pub fn functions(&self) -> &[SwitchingFunction] {
+        &self.held.functions
+    }
+
+    /// What is held of each function.
+    pub fn kinds(&self) -> Vec<SwitchKind> {
+        self.functions().iter().map(|f| f.kind).collect()
+    }
+
+    pub fn derivative_program(&self) -> Program {
+        Program::compile(&self.held.graph, &self.held.roots[..self.states])
+    }
+
+    pub fn output_program(&self) -> Program {
+        Program::compile(&self.held.graph, &self.held.roots[self.states..])
+    }
+
+    /// The switching functions.
+    pub fn function_program(&self) -> Program {
+        self.held.function_program()
+    }
+
+    /// Whether derivatives and outputs are affine for as long as nothing switches.
+    pub fn is_affine(&self) -> bool {
+        all_affine(&self.held.graph, &self.held.roots)
+    }
+}
+
+impl Held {
+    /// The switching functions.
+    pub fn function_program(&self) -> Program {
+        let roots: Vec<NodeId> = self.functions.iter().map(|f| f.root).collect();
+        Program::compile(&self.graph, &roots)
+    }
+}
+
+/// Copies expressions, with leaves where they switch.
+struct Holder<'a> {
+    source: &'a Graph,
+    /// The number of the first leaf.
+    first: u32,
+    graph: Graph,
+    /// Where each node has gone.
+    moved: Vec<Option<NodeId>>,
+    functions: Vec<SwitchingFunction>,
+    known: HashMap<SwitchingFunction, u32>,
+}
+
+/// `a − b` as it is shared: perhaps with the opposite sign.
+struct Difference {
+    node: NodeId,
+    reversed: bool,
+}
+
+impl Holder<'_> {
+    /// Where a node has gone; operands come before what uses them.
+    fn to(&self, id: NodeId) -> NodeId {
+        self.moved[id.index()].expect("BUG: an operand has not been copied")
+    }
+
+    fn copy(&mut self, id: NodeId) -> NodeId {
+        let fixed = LeafKinds::PARAMETERS | LeafKinds::SWITCHES;
+        let varies = !self.source.kinds(id).within(fixed);
+
+        match self.source.node(id) {
+            Node::Constant(bits) => self.graph.constant(f64::from_bits(bits)),
+            Node::Leaf(leaf) => self.graph.leaf(leaf),
+            Node::Unary(operation, a) => {
+                let a = self.to(a);
+                match varies {
+                    true => self.copy_unary(operation, a),
+                    false => self.graph.unary(operation, a),
+                }
+            }
+            Node::Binary(operation, a, b) => {
+                let a = self.to(a);
+                let b = self.to(b);
+                match varies {
+                    true => self.copy_binary(operation, a, b),
+                    false => self.graph.binary(operation, a, b),
+                }
+            }
+            Node::PowerInteger(a, exponent) => {
+                let a = self.to(a);
+                self.graph.power_integer(a, exponent)
+            }
+            Node::Select(condition, a, b) => {
+                let [condition, a, b] = [condition, a, b].map(|operand| self.to(operand));
+                self.graph.select(condition, a, b)
+            }
+        }
+    }
+
+    fn copy_unary(&mut self, operation: Unary, a: NodeId) -> NodeId {
+        match operation {
+            Unary::Abs => {
+                let negative = self.leaf(a, SwitchKind::Side);
+                let opposite = self.graph.unary(Unary::Negate, a);
+                self.graph.select(negative, opposite, a)
+            }
+            Unary::Sign => {
+                let negative = self.leaf(a, SwitchKind::Side);
+                let minus_one = self.graph.constant(-1.0);
+                let one = self.graph.constant(1.0);
+                self.graph.select(negative, minus_one, one)
+            }
+            Unary::Floor => self.leaf(a, SwitchKind::Floor),
+            Unary::Ceil => {
+                let opposite = self.graph.unary(Unary::Negate, a);
+                let below = self.leaf(opposite, SwitchKind::Floor);
+                self.graph.unary(Unary::Negate, below)
+            }
+            _ => self.graph.unary(operation, a),
+        }
+    }
+
+    fn copy_binary(&mut self, operation: Binary, a: NodeId, b: NodeId) -> NodeId {
+        match operation {
+            Binary::Less | Binary::LessEqual => self.is_less(a, b),
+            Binary::Min => {
+                let less = self.is_less(a, b);
+                self.graph.select(less, a, b)
+            }
+            Binary::Max => {
+                let less = self.is_less(a, b);
+                self.graph.select(less, b, a)
+            }
+            Binary::Modulo => {
+                let turns = self.graph.binary(Binary::Divide, a, b);
+                let whole = self.leaf(turns, SwitchKind::Floor);
+                let part = self.graph.binary(Binary::Multiply, whole, b);
+                self.graph.binary(Binary::Subtract, a, part)
+            }
+            _ => self.graph.binary(operation, a, b),
+        }
+    }
+
+    /// The leaf that holds whether `a < b`.
+    fn is_less(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let difference = self.difference(a, b);
+        let negative = self.leaf(difference.node, SwitchKind::Side);
+
+        if difference.reversed {
+            self.graph.unary(Unary::Not, negative)
+        } else {
+            negative
+        }
+    }
+
+    /// `a − b`, in one order, so that `a < b` and `b < a` share a switching function.
+    fn difference(&mut self, a: NodeId, b: NodeId) -> Difference {
+        let is_zero = |id: NodeId| self.graph.constant_value(id) == Some(0.0);
+        if is_zero(b) {
+            return Difference {
+                node: a,
+                reversed: false,
+            };
+        }
+        if is_zero(a) {
+            return Difference {
+                node: b,
+                reversed: true,
+            };
+        }
+
+        let reversed = b < a;
+        let (first, second) = if reversed { (b, a) } else { (a, b) };
+        Difference {
+            node: self.graph.binary(Binary::Subtract, first, second),
+            reversed,
+        }
+    }
+
+    /// The leaf of an equal function, or of a new one.
+    fn leaf(&mut self, root: NodeId, kind: SwitchKind) -> NodeId {
+        let function = SwitchingFunction { root, kind };
+        let next = self.functions.len() as u32;
+        let index = *self.known.entry(function).or_insert(next);
+        if index == next {
+            self.functions.push(function);
+        }
+
+        self.graph.leaf(Leaf::Switch(self.first + index))
+    }
+}

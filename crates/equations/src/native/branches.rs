@@ -1,0 +1,127 @@
+//! On which side of its switching functions a system is.
+
+use dovetail_core::{Archive, Checkpoint, Error, visit_fields};
+
+use crate::held::SwitchKind;
+
+/// What a system holds of its switching functions.
+#[derive(Clone)]
+pub(super) struct Branches {
+    /// For each function 1 where it is negative, else 0; or its integer part. NaN before anybody
+    /// has asked.
+    pub held: Vec<f64>,
+    /// Right after an event a function may be so far on the wrong side yet.
+    pub slack: Vec<f64>,
+    /// The functions that change sides at the time reached, which has not been crossed.
+    pub due: Vec<bool>,
+    /// When the next function will change sides, where that is just beyond the time reached.
+    pub near: f64,
+    /// Those that have changed sides at `crossed_at`, and do so once only there.
+    pub crossed: Vec<bool>,
+    pub crossed_at: f64,
+}
+
+/// How far a function is from switching.
+#[derive(Clone, Copy)]
+pub(super) struct Margin {
+    /// Negative beyond the event.
+    pub distance: f64,
+    /// 1 or −1: how the distance goes with the function.
+    pub sign: f64,
+}
+
+impl Branches {
+    pub fn new(functions: usize) -> Self {
+        Self {
+            held: vec![f64::NAN; functions],
+            slack: vec![0.0; functions],
+            due: vec![false; functions],
+            near: f64::INFINITY,
+            crossed: vec![false; functions],
+            crossed_at: f64::NAN,
+        }
+    }
+
+    pub fn copy_from(&mut self, other: &Self) {
+        self.held.copy_from_slice(&other.held);
+        self.slack.copy_from_slice(&other.slack);
+        self.due.copy_from_slice(&other.due);
+        self.crossed.copy_from_slice(&other.crossed);
+        self.crossed_at = other.crossed_at;
+        self.near = other.near;
+    }
+
+    /// Whether nobody has asked yet.
+    pub fn are_new(&self) -> bool {
+        self.held.first().is_some_and(|held| held.is_nan())
+    }
+
+    pub fn any_due(&self) -> bool {
+        self.due.iter().any(|due| *due)
+    }
+
+    /// How far a function with this value is from switching.
+    pub fn margin(&self, kind: SwitchKind, function: usize, value: f64) -> Margin {
+        let held = self.held[function];
+        match kind {
+            SwitchKind::Side => {
+                let sign = if held == 0.0 { 1.0 } else { -1.0 };
+                Margin {
+                    distance: sign * value,
+                    sign,
+                }
+            }
+            SwitchKind::Floor => {
+                let below = value - held;
+                let above = held + 1.0 - value;
+                if below <= above {
+                    Margin {
+                        distance: below,
+                        sign: 1.0,
+                    }
+                } else {
+                    Margin {
+                        distance: above,
+                        sign: -1.0,
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a function with this value holds, whatever it was before.
+    pub fn natural(kind: SwitchKind, value: f64) -> f64 {
+        match kind {
+            SwitchKind::Side => f64::from(u8::from(value < 0.0)),
+            SwitchKind::Floor => value.floor(),
+        }
+    }
+
+    /// To the other side of the event that is near.
+    pub fn flip(&mut self, kind: SwitchKind, function: usize, value: f64) {
+        let margin = self.margin(kind, function, value);
+        let held = &mut self.held[function];
+        *held = match kind {
+            SwitchKind::Side => 1.0 - *held,
+            SwitchKind::Floor => *held - margin.sign,
+        };
+    }
+
+    /// What has been crossed before `time` may be crossed again.
+    pub fn come_to(&mut self, time: f64) {
+        if self.crossed_at != time {
+            self.crossed_at = time;
+            self.crossed.fill(false);
+        }
+    }
+}
+
+impl Checkpoint for Branches {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.crossed_at, self.near);
+        archive.slice(&mut self.held)?;
+        archive.slice(&mut self.slack)?;
+        archive.slice(&mut self.due)?;
+        archive.slice(&mut self.crossed)
+    }
+}
