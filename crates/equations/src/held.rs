@@ -24,6 +24,16 @@ pub(crate) enum SwitchKind {
     Floor,
 }
 
+impl SwitchKind {
+    /// What is held of a function with this value.
+    pub fn of(self, value: f64) -> f64 {
+        match self {
+            Self::Side => f64::from(u8::from(value < 0.0)),
+            Self::Floor => value.floor(),
+        }
+    }
+}
+
 /// A function whose changes of sign, or of integer part, are events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct SwitchingFunction {

@@ -10,7 +10,8 @@ use super::compose::Coupled;
 use crate::analysis::all_affine;
 use crate::dual::Dual;
 use crate::evaluator::Evaluator;
-use crate::graph::NodeId;
+use crate::graph::{Graph, NodeId};
+use crate::held::{SwitchKind, hold};
 use crate::switches::{Threshold, next_switch, switch_roots, thresholds};
 use crate::tape::Program;
 
@@ -23,9 +24,16 @@ const TINY_RESIDUAL: f64 = 1e-14;
 /// Smaller parts of an update are not tried.
 const LEAST_FRACTION: f64 = 1e-3;
 
-/// `x' = f(t, x, v)`, `0 = r(t, x, v)`, and what can be observed, on one side of every time switch.
+/// `x' = f(t, x, v)`, `0 = r(t, x, v)`, and what can be observed, on one side of every time switch
+/// and of every switching function.
 pub(crate) struct CoupledDynamics {
     thresholds: Vec<Threshold>,
+    /// The switching functions, and on which side of each the equations are evaluated.
+    functions: FunctionPair,
+    kinds: Vec<SwitchKind>,
+    sides: Vec<f64>,
+    values: Vec<f64>,
+    entered: f64,
     f: FunctionPair,
     r: FunctionPair,
     /// Outputs, then inputs.
@@ -72,12 +80,12 @@ impl Newton {
 }
 
 impl FunctionPair {
-    fn new(coupled: &Coupled, roots: &[NodeId]) -> Self {
-        let program = Arc::new(Program::compile(&coupled.graph, roots));
-        let parameters = constants(&coupled.parameters);
+    fn new(graph: &Graph, roots: &[NodeId], values: &[f64]) -> Self {
+        let program = Arc::new(Program::compile(graph, roots));
+        let parameters = constants(values);
 
         Self {
-            plain: Evaluator::new(Arc::clone(&program), &0.0, &coupled.parameters),
+            plain: Evaluator::new(Arc::clone(&program), &0.0, values),
             dual: Evaluator::new(program, &Dual::constant(0.0), &parameters),
             results: vec![Dual::constant(0.0); roots.len()],
         }
@@ -107,16 +115,33 @@ impl FunctionPair {
 
 impl CoupledDynamics {
     pub fn new(coupled: &Coupled) -> Self {
-        let observed = [coupled.outputs.as_slice(), &coupled.inputs].concat();
+        let parts = [
+            &coupled.derivatives,
+            &coupled.residuals,
+            &coupled.outputs,
+            &coupled.inputs,
+        ];
+        let roots: Vec<NodeId> = parts.into_iter().flatten().copied().collect();
+        let held = hold(&coupled.graph, &roots, coupled.switches.len());
+        let (derivatives, rest) = held.roots.split_at(coupled.derivatives.len());
+        let (residuals, observed) = rest.split_at(coupled.residuals.len());
+        let functions: Vec<NodeId> = held.functions.iter().map(|f| f.root).collect();
+        let pair = |roots: &[NodeId]| FunctionPair::new(&held.graph, roots, &coupled.parameters);
+
         Self {
             thresholds: thresholds_of(coupled),
-            f: FunctionPair::new(coupled, &coupled.derivatives),
-            r: FunctionPair::new(coupled, &coupled.residuals),
-            observed: FunctionPair::new(coupled, &observed),
+            functions: pair(&functions),
+            kinds: held.functions.iter().map(|f| f.kind).collect(),
+            sides: vec![0.0; functions.len()],
+            values: vec![0.0; functions.len()],
+            entered: f64::NAN,
+            f: pair(derivatives),
+            r: pair(residuals),
+            observed: pair(observed),
             unknowns: coupled.guesses.clone(),
             names: coupled.unknowns.clone(),
             unknown_outputs: coupled.unknown_outputs.clone(),
-            affine: is_affine(coupled),
+            affine: functions.is_empty() && is_affine(coupled),
             newton: Newton::new(coupled.derivatives.len(), coupled.unknowns.len()),
             failure: None,
         }
@@ -164,14 +189,54 @@ impl CoupledDynamics {
 
     /// Sets every time switch to what it is from `time` on.
     pub fn enter(&mut self, time: f64) {
-        let values = self.thresholds.iter().map(|it| it.value_at(time));
-        let values: Vec<f64> = values.collect();
+        self.entered = time;
+        let by_time = self.thresholds.iter().map(|it| it.value_at(time));
+        let values: Vec<f64> = by_time.chain(self.sides.iter().copied()).collect();
         let duals = constants(&values);
 
-        for pair in [&mut self.f, &mut self.r, &mut self.observed] {
+        for pair in [
+            &mut self.f,
+            &mut self.r,
+            &mut self.observed,
+            &mut self.functions,
+        ] {
             pair.plain.set_switches(&values);
             pair.dual.set_switches(&duals);
         }
+    }
+
+    /// Whether something switches besides conditions on time.
+    pub fn switches(&self) -> bool {
+        !self.kinds.is_empty()
+    }
+
+    /// Takes the side of every switching function on which these states are. What is held of one
+    /// may decide another, and the loops: until nothing changes.
+    pub fn take_sides(&mut self, time: f64, states: &[f64]) -> Result<(), Error> {
+        for _ in 0..2 * self.kinds.len() + 1 {
+            self.solve_loops(time, states)?;
+            if self.keeps_sides(time, states) {
+                break;
+            }
+            for (function, &kind) in self.kinds.iter().enumerate() {
+                self.sides[function] = kind.of(self.values[function]);
+            }
+            self.enter(self.entered);
+        }
+        Ok(())
+    }
+
+    /// Whether these states are on the sides that are held.
+    pub fn is_on_its_sides(&mut self, time: f64, states: &[f64]) -> bool {
+        self.solve_loops(time, states).is_ok() && self.keeps_sides(time, states)
+    }
+
+    fn keeps_sides(&mut self, time: f64, states: &[f64]) -> bool {
+        let values = &mut self.values;
+        self.functions.run(time, states, &self.unknowns, values);
+        let natural = self.kinds.iter().zip(&self.values);
+        let mut pairs = natural.zip(&self.sides);
+        pairs.all(|((kind, value), side)| kind.of(*value) == *side)
     }
 
     /// The error that made an evaluation NaN, if there was one.

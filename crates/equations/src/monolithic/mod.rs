@@ -2,6 +2,7 @@
 
 mod algebra;
 mod compose;
+mod events;
 mod reference;
 
 pub use compose::{Coupled, NotComposable, compose};

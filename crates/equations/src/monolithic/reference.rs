@@ -5,12 +5,13 @@ use std::borrow::BorrowMut;
 
 use dovetail_core::{Connections, Error};
 use dovetail_numerics::{
-    Hint, IntegrationError, Integrator, LinearStep, Lu, Rhs, Tolerance, exponential_rounding,
+    Hint, IntegrationError, Integrator, LinearStep, Lu, Tolerance, exponential_rounding,
 };
 use nalgebra::DMatrix;
 
 use super::algebra::CoupledDynamics;
 use super::compose::{NotComposable, compose};
+use super::events::{CoupledRhs, EventSearch};
 use crate::native::Definition;
 
 /// Relative tolerance of the integrator.
@@ -21,6 +22,9 @@ const MOST_ROUNDING: f64 = 1e-11;
 const MOST_STEPS: usize = 100_000;
 /// Steps that only show how large states become.
 const ROUGH_STEPS: usize = 100;
+/// Times that occur twice are the two sides of an event; an event of the reference within this part
+/// of the run is the same one.
+const SAME_EVENT: f64 = 1e-4;
 /// Beyond so many states dense exponentials cost more than an integrator.
 const MOST_STATES: usize = 200;
 
@@ -42,6 +46,52 @@ pub struct Solution {
     pub outputs: Vec<Vec<f64>>,
     /// The inputs of all systems.
     pub inputs: Vec<Vec<f64>>,
+}
+
+/// By how much everything jumps at an event.
+struct Jump {
+    time: f64,
+    states: Vec<f64>,
+    /// Outputs, then inputs.
+    observed: Vec<f64>,
+}
+
+impl Solution {
+    /// At times that occur twice, the first is the near side of an event and the second its far
+    /// side, though the event of the reference may be a little earlier or later.
+    fn take_both_sides(&mut self, times: &[f64], jumps: &[Jump], same: f64) {
+        for row in 1..times.len() {
+            let time = times[row];
+            if times[row - 1] != time {
+                continue;
+            }
+            let nearest = jumps
+                .iter()
+                .min_by(|a, b| (a.time - time).abs().total_cmp(&(b.time - time).abs()));
+            let Some(jump) = nearest.filter(|jump| (jump.time - time).abs() <= same) else {
+                continue;
+            };
+            if jump.time <= time {
+                self.shift(row - 1, jump, -1.0);
+            } else {
+                self.shift(row, jump, 1.0);
+            }
+        }
+    }
+
+    fn shift(&mut self, row: usize, jump: &Jump, sign: f64) {
+        let (outputs, inputs) = jump.observed.split_at(self.outputs[row].len());
+        let parts = [
+            (&mut self.states[row], jump.states.as_slice()),
+            (&mut self.outputs[row], outputs),
+            (&mut self.inputs[row], inputs),
+        ];
+        for (values, jumps) in parts {
+            for (value, jump) in values.iter_mut().zip(jumps) {
+                *value += sign * jump;
+            }
+        }
+    }
 }
 
 impl Monolithic {
@@ -116,14 +166,23 @@ impl Monolithic {
         };
         let mut trajectory = Trajectory::new(&mut self.dynamics, start)?;
 
+        let mut jumps = Vec::new();
         for &time in times {
-            trajectory.proceed(time)?;
+            trajectory.proceed(time, &mut jumps)?;
             let mut observed = trajectory.observe(time)?;
             let inputs = observed.split_off(outputs);
             solution.outputs.push(observed);
             solution.inputs.push(inputs);
             solution.states.push(trajectory.states.clone());
         }
+
+        // An event may be a little after the last time that was asked for.
+        let span = times[times.len() - 1] - first;
+        if trajectory.dynamics.switches() {
+            let beyond = times[times.len() - 1] + SAME_EVENT * span;
+            trajectory.proceed(beyond, &mut jumps)?;
+        }
+        solution.take_both_sides(times, &jumps, SAME_EVENT * span);
         Ok(solution)
     }
 
@@ -152,9 +211,12 @@ impl SteppedSolution {
         self.trajectory.switch
     }
 
-    /// Goes on to `time`, which is not beyond the next switch; there, to its near side.
-    pub fn advance(&mut self, time: f64) -> Result<(), Error> {
-        self.trajectory.advance(time)
+    /// Goes on to `time`, which is not beyond the next switch; there, to its near side. An event
+    /// before it, one that nobody knew, becomes the next switch, and is as far as this goes: the
+    /// time reached.
+    pub fn advance(&mut self, time: f64) -> Result<f64, Error> {
+        self.trajectory.advance(time)?;
+        Ok(self.trajectory.time)
     }
 
     /// Crosses the switch just reached.
@@ -258,20 +320,41 @@ impl<D: BorrowMut<CoupledDynamics>> Trajectory<D> {
         Ok(observed)
     }
 
-    /// To `time`, across the switching times up to it: what is observed there is the limit from the
-    /// right.
-    fn proceed(&mut self, time: f64) -> Result<(), Error> {
-        while self.switch <= time {
-            self.advance(self.switch)?;
-            self.cross()?;
+    /// To `time`, across the switching times and events up to it: what is observed there is the
+    /// limit from the right.
+    fn proceed(&mut self, time: f64, jumps: &mut Vec<Jump>) -> Result<(), Error> {
+        loop {
+            self.advance(self.switch.min(time))?;
+            if self.switch > time {
+                return Ok(());
+            }
+            jumps.push(self.cross_and_compare()?);
         }
-        self.advance(time)
     }
 
-    /// Enters the far side of the switching time just reached.
+    fn cross_and_compare(&mut self) -> Result<Jump, Error> {
+        let time = self.time;
+        let near = self.observe(time.next_down())?;
+        let states = self.states.clone();
+        self.cross()?;
+        let far = self.observe(time)?;
+        let differences = |far: &[f64], near: &[f64]| {
+            let pairs = far.iter().zip(near);
+            pairs.map(|(far, near)| far - near).collect()
+        };
+
+        Ok(Jump {
+            time,
+            states: differences(&self.states, &states),
+            observed: differences(&far, &near),
+        })
+    }
+
+    /// Enters the far side of the switching time or event just reached.
     fn cross(&mut self) -> Result<(), Error> {
         let dynamics = self.dynamics.borrow_mut();
         dynamics.enter(self.time);
+        dynamics.take_sides(self.time, &self.states)?;
         self.switch = dynamics.next_switch(self.time);
 
         if let Some(exact) = &mut self.stepper.exact {
@@ -284,9 +367,13 @@ impl<D: BorrowMut<CoupledDynamics>> Trajectory<D> {
         Ok(())
     }
 
+    /// To `end`, or to the first event before it, which becomes the next switch.
     fn advance(&mut self, end: f64) -> Result<(), Error> {
         let size = end - self.time;
-        if size > 0.0 && !self.states.is_empty() {
+        let mut reached = end;
+        if size > 0.0 && self.dynamics.borrow_mut().switches() {
+            reached = self.advance_to_event(end)?;
+        } else if size > 0.0 && !self.states.is_empty() {
             match &mut self.stepper.exact {
                 Some(exact) if exact.rounding * size <= MOST_ROUNDING => {
                     exact.advance(size, end, &mut self.states)
@@ -296,27 +383,57 @@ impl<D: BorrowMut<CoupledDynamics>> Trajectory<D> {
         }
 
         enlarge(&mut self.sizes, &self.states);
-        self.time = end;
+        self.time = reached;
+        if reached < end {
+            self.switch = reached;
+        }
         Ok(())
     }
 
-    fn integrate(&mut self, end: f64) -> Result<(), Error> {
-        let latest = if self.switch == end {
+    fn advance_to_event(&mut self, end: f64) -> Result<f64, Error> {
+        let latest = self.latest(end);
+        let Stepper {
+            integrator, hint, ..
+        } = &mut self.stepper;
+        let mut search = EventSearch {
+            dynamics: self.dynamics.borrow_mut(),
+            integrator,
+            hint,
+            tolerance: tolerance(&self.sizes),
+            start: self.time,
+            latest,
+        };
+
+        match search.advance(end - self.time, &mut self.states) {
+            Ok(None) => Ok(end),
+            Ok(Some(elapsed)) => Ok((self.time + elapsed).min(end)),
+            Err(reason) => Err(failed(
+                self.dynamics.borrow_mut(),
+                &self.names,
+                self.time,
+                reason,
+            )),
+        }
+    }
+
+    /// No evaluation before `end` is later than this: at a switching time itself the other side
+    /// begins.
+    fn latest(&self, end: f64) -> f64 {
+        if self.switch == end {
             end.next_down()
         } else {
             f64::INFINITY
-        };
+        }
+    }
+
+    fn integrate(&mut self, end: f64) -> Result<(), Error> {
+        let latest = self.latest(end);
         let mut rhs = CoupledRhs {
             dynamics: self.dynamics.borrow_mut(),
             start: self.time,
             latest,
         };
-        let tolerance = Tolerance {
-            relative: TOLERANCE,
-            absolute: 0.0,
-            sizes: &self.sizes,
-            largest: 0.0,
-        };
+        let tolerance = tolerance(&self.sizes);
         let Stepper {
             integrator, hint, ..
         } = &mut self.stepper;
@@ -329,6 +446,15 @@ impl<D: BorrowMut<CoupledDynamics>> Trajectory<D> {
             }
             Err(reason) => Err(failed(rhs.dynamics, &self.names, self.time, reason)),
         }
+    }
+}
+
+fn tolerance(sizes: &[f64]) -> Tolerance<'_> {
+    Tolerance {
+        relative: TOLERANCE,
+        absolute: 0.0,
+        sizes,
+        largest: 0.0,
     }
 }
 
@@ -378,6 +504,9 @@ impl LinearlyImplicitEuler {
     ) -> bool {
         let change = &mut self.change;
         dynamics.enter(time);
+        if dynamics.take_sides(time, states).is_err() {
+            return false;
+        }
         dynamics.derivative(time, states, change);
         dynamics.jacobian(time, states, &mut self.matrix);
         self.matrix *= -step;
@@ -421,36 +550,6 @@ impl Exact {
 
         let initial = states.to_vec();
         self.step.respond(&initial, &[&self.c], states);
-    }
-}
-
-/// The coupled equations, in time elapsed since `start`.
-struct CoupledRhs<'a> {
-    dynamics: &'a mut CoupledDynamics,
-    start: f64,
-    /// No evaluation is later than this: at a switching time itself the other side begins.
-    latest: f64,
-}
-
-impl CoupledRhs<'_> {
-    fn time(&self, elapsed: f64) -> f64 {
-        (self.start + elapsed).min(self.latest)
-    }
-}
-
-impl Rhs for CoupledRhs<'_> {
-    fn size(&self) -> usize {
-        self.dynamics.states()
-    }
-
-    fn derivative(&mut self, elapsed: f64, states: &[f64], derivative: &mut [f64]) {
-        let time = self.time(elapsed);
-        self.dynamics.derivative(time, states, derivative);
-    }
-
-    fn jacobian(&mut self, elapsed: f64, states: &[f64], jacobian: &mut DMatrix<f64>) {
-        let time = self.time(elapsed);
-        self.dynamics.jacobian(time, states, jacobian);
     }
 }
 

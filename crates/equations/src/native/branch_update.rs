@@ -49,7 +49,7 @@ impl BranchUpdate<'_> {
             self.evaluate(branches);
             let mut changed = false;
             for (function, &kind) in self.kinds.iter().enumerate() {
-                let held = Branches::natural(kind, self.point.values[function]);
+                let held = kind.of(self.point.values[function]);
                 changed |= held != branches.held[function];
                 branches.held[function] = held;
             }
@@ -85,7 +85,7 @@ impl BranchUpdate<'_> {
         let slack = branches.slack[function];
         let margin = branches.margin(kind, function, value);
         if margin.distance < -slack {
-            branches.held[function] = Branches::natural(kind, value);
+            branches.held[function] = kind.of(value);
             return true;
         }
 

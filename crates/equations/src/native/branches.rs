@@ -89,14 +89,6 @@ impl Branches {
         }
     }
 
-    /// What a function with this value holds, whatever it was before.
-    pub fn natural(kind: SwitchKind, value: f64) -> f64 {
-        match kind {
-            SwitchKind::Side => f64::from(u8::from(value < 0.0)),
-            SwitchKind::Floor => value.floor(),
-        }
-    }
-
     /// To the other side of the event that is near.
     pub fn flip(&mut self, kind: SwitchKind, function: usize, value: f64) {
         let margin = self.margin(kind, function, value);

@@ -113,8 +113,11 @@ impl Method for MonolithicRun<'_> {
             MacroStep::instant(reached)
         } else {
             let step = self.grid.step(reached, switch);
-            course.advance(step.end)?;
-            step
+            let end = course.advance(step.end)?;
+            match end < step.end {
+                true => MacroStep::new(reached, end),
+                false => step,
+            }
         };
         let next_event = self
             .course
