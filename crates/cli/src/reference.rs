@@ -61,7 +61,8 @@ impl<'a> Reference<'a> {
     ) -> Result<Vec<Vec<f64>>, Failure> {
         match self {
             Self::File(file) => {
-                let column = |variable: &Variable| file.evaluate(&variable.name, times);
+                let times = with_near_sides(times);
+                let column = |variable: &Variable| file.evaluate(&variable.name, &times);
                 let columns: Result<_, _> = selection.variables().iter().map(column).collect();
                 columns.map_err(Failure::misuse_by)
             }
@@ -84,6 +85,17 @@ impl<'a> Reference<'a> {
             }
         }
     }
+}
+
+/// Of times that occur twice the first is the near side of an event.
+fn with_near_sides(times: &[f64]) -> Vec<f64> {
+    let mut sides = times.to_vec();
+    for row in 1..times.len() {
+        if times[row - 1] == times[row] {
+            sides[row - 1] = times[row].next_down();
+        }
+    }
+    sides
 }
 
 /// The equations of all systems as one.

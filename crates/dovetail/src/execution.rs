@@ -183,8 +183,9 @@ impl Execution<'_> {
             interfaces: (!session.estimates_error())
                 .then(|| interface_recorder(scenario, everything)),
             shown: self.shown(scenario, session, selection),
-            measured: measured
-                .map(|kept| Recorder::new(connections, selection, kept, "the results")),
+            measured: measured.map(|kept| {
+                Recorder::new(connections, selection, kept, "the results").with_both_sides()
+            }),
             sampled: sampled.map(|kept| Recorder::new(connections, everything, kept, "memory")),
         }
     }

@@ -292,7 +292,7 @@ impl NativeSystem {
         for (function, &kind) in watch.kinds.iter().enumerate() {
             let margin = branches.margin(kind, function, last.values[function]);
             let rate = margin.sign * last.rates[function];
-            if margin.distance <= 0.0 || rate >= 0.0 {
+            if margin.distance < 0.0 || rate >= 0.0 {
                 continue;
             }
             let distance = -margin.distance / rate;
