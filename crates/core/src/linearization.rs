@@ -39,6 +39,49 @@ pub struct Linearization {
     /// Not zero for a system that is affine as it stands, with no time of its own: then all of this but `x`, `u`, `u_slope`, `f` and
     /// `g` stays the same for as long as this number does. It is a digest of what stays.
     pub affine: u64,
+    /// The event at which the system stands, not yet crossed, if it does.
+    pub event: EventGradient,
+}
+
+/// What moves an event that a system has located: its switching function σ, to first order.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct EventGradient {
+    /// How many switching functions are at zero. Without any, the rest says nothing.
+    pub due: u64,
+    /// σ itself, under the inputs last applied: what its location has left.
+    pub value: f64,
+    /// `∂σ/∂t`.
+    pub time: f64,
+    /// `∂σ/∂x`; NaN where it is not known.
+    pub x: DVector<f64>,
+    /// `∂σ/∂u`.
+    pub u: DVector<f64>,
+    /// `∂σ/∂u'`.
+    pub u_slope: DVector<f64>,
+    /// `∂x⁺/∂x` of states that the event sets anew; empty where they stay.
+    pub reset: DMatrix<f64>,
+}
+
+impl EventGradient {
+    /// No event, of a system with so many states and inputs.
+    pub fn none(states: usize, inputs: usize) -> Self {
+        Self {
+            due: 0,
+            value: 0.0,
+            time: 0.0,
+            x: DVector::zeros(states),
+            u: DVector::zeros(inputs),
+            u_slope: DVector::zeros(inputs),
+            reset: DMatrix::zeros(0, 0),
+        }
+    }
+
+    /// Room for what is set anew of so many states: all of them, or none.
+    pub fn make_reset(&mut self, states: usize) {
+        if self.reset.nrows() != states {
+            self.reset = DMatrix::zeros(states, states);
+        }
+    }
 }
 
 impl Linearization {
@@ -68,6 +111,7 @@ impl Linearization {
             f_time: DVector::zeros(states),
             g_time: DVector::zeros(outputs),
             affine: 0,
+            event: EventGradient::none(states, inputs),
         }
     }
 }

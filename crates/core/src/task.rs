@@ -49,7 +49,7 @@ impl Task {
         (to.derivatives, to.reached, to.next_event) =
             (from.derivatives, from.reached, from.next_event);
 
-        to.located = from.located;
+        (to.located, to.crossed) = (from.located, from.crossed);
         (to.reused, to.estimated, to.linearized, to.ends) =
             (from.reused, from.estimated, from.linearized, from.ends);
     }
@@ -118,6 +118,8 @@ pub struct Response {
     pub next_event: f64,
     /// That time was found, and depends on the inputs.
     pub located: bool,
+    /// Events of its own were crossed within the step.
+    pub crossed: bool,
     /// The answer of the last trial could be kept: no integration was needed.
     pub reused: bool,
     /// A trial was answered by estimation, without an integration; its states are not known (NaN).
@@ -139,6 +141,7 @@ impl Response {
             motion: vec![[f64::NAN; 2]; interface.states.len()],
             next_event: f64::INFINITY,
             located: false,
+            crossed: false,
             reused: false,
             estimated: false,
             linearized: false,
@@ -150,7 +153,7 @@ impl Response {
     #[inline]
     pub fn begin(&mut self) {
         (self.reused, self.estimated, self.linearized, self.ends) = (false, false, false, false);
-        self.located = false;
+        (self.located, self.crossed) = (false, false);
     }
 
     /// How many derivatives of the outputs the asker wants; a system need not work out more.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dovetail_core::Linearization;
+use dovetail_core::{EventGradient, Linearization};
 use nalgebra::DMatrix;
 
 use crate::dual::Dual;
@@ -237,6 +237,37 @@ impl Dynamics {
             values[i] = result.value;
             rates[i] = result.derivative;
         }
+    }
+
+    /// A switching function, and how it depends on time, states and inputs.
+    pub fn function_gradient(&mut self, at: Point<'_>, function: usize, into: &mut EventGradient) {
+        let Some(switching) = &mut self.switching else {
+            return;
+        };
+        let leaves = &mut self.first;
+        let mut derivative = |leaves: &Leaves<First>, rate: f64| {
+            leaves.set(&mut switching.functions, &Dual::new(at.time, rate));
+            switching.functions.run(&mut switching.results);
+            switching.results[function].derivative
+        };
+        leaves.rest(at);
+        into.time = derivative(leaves, 1.0);
+
+        for i in 0..at.states.len() {
+            leaves.states[i].derivative = 1.0;
+            into.x[i] = derivative(leaves, 0.0);
+            leaves.states[i].derivative = 0.0;
+        }
+
+        for i in 0..at.inputs.len() {
+            leaves.inputs[i].derivative = 1.0;
+            into.u[i] = derivative(leaves, 0.0);
+            leaves.inputs[i].derivative = 0.0;
+            leaves.slopes[i].derivative = 1.0;
+            into.u_slope[i] = derivative(leaves, 0.0);
+            leaves.slopes[i].derivative = 0.0;
+        }
+        into.value = switching.results[function].value;
     }
 
     /// `x'' = df/dt` along the motion.

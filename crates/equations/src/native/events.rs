@@ -268,6 +268,17 @@ impl NativeSystem {
         self.step_segment(&segment.part(from, elapsed), inputs)
     }
 
+    /// How far a function with this value, which is due, is beyond where it switches.
+    pub(super) fn past_switching(&self, function: usize, value: f64) -> f64 {
+        let kinds = self.watch.as_ref().map(|watch| watch.kinds.as_slice());
+        let kind = kinds.and_then(|kinds| kinds.get(function));
+        let branches = &self.now.branches;
+        kind.map_or(value, |&kind| {
+            let margin = branches.margin(kind, function, value);
+            margin.sign * margin.distance
+        })
+    }
+
     fn margin(
         &self,
         kind: SwitchKind,

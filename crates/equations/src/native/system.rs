@@ -43,6 +43,8 @@ pub struct NativeSystem {
     work: EvaluationScratch,
     /// Where something switches by itself.
     pub(super) watch: Option<Box<Watch>>,
+    /// Whether events were crossed within the step last taken or tried.
+    crossed: bool,
 }
 
 /// Where a system is.
@@ -120,6 +122,7 @@ impl NativeSystem {
             drive: Drive::new(&definition.inputs),
             work: EvaluationScratch::new(model),
             watch: kinds.map(|kinds| Box::new(Watch::new(model.states.len(), kinds))),
+            crossed: false,
         }
     }
 
@@ -139,6 +142,7 @@ impl NativeSystem {
         self.end.copy_from(&self.now);
         self.end.time = step.start;
         self.end.branches.near = f64::INFINITY;
+        self.crossed = false;
         let mut elapsed = 0.0;
         let mut crowd = Crowd::default();
 
@@ -165,6 +169,7 @@ impl NativeSystem {
             if elapsed == step.size() || (arrival.event && until_event) {
                 return Ok(elapsed);
             }
+            self.crossed |= arrival.event;
             crowd.note(&arrival);
         }
     }
@@ -407,6 +412,7 @@ impl System for NativeSystem {
         }
 
         self.answer_at_end(step, step.size(), inputs, response);
+        response.crossed = self.crossed;
         std::mem::swap(&mut self.now, &mut self.end);
 
         for (size, state) in self.sizes.iter_mut().zip(&self.now.values) {
@@ -505,6 +511,15 @@ impl Linearize for NativeSystem {
         match self.exact.as_deref_mut() {
             Some(engine) => engine.linearize(&mut self.dynamics, at, into),
             None => self.dynamics.linearize(at, into),
+        }
+
+        let branches = &self.now.branches;
+        into.event.due = branches.due.iter().filter(|due| **due).count() as u64;
+        if let Some(function) = branches.due.iter().position(|due| *due) {
+            self.dynamics
+                .function_gradient(at, function, &mut into.event);
+            // An integer part changes where the function is this, not where it is zero.
+            into.event.value = self.past_switching(function, into.event.value);
         }
         Ok(())
     }

@@ -24,6 +24,7 @@ impl Predictive<'_> {
         if let Some(error) = &mut self.errors.global {
             error.begin_step();
         }
+        self.note_crossed_events();
 
         self.interface_system.localize(step.end, workers)?;
         self.learn(step);
@@ -55,12 +56,20 @@ impl Predictive<'_> {
         self.provide_consistent_outputs();
 
         if event {
+            self.note_event(step.size());
             self.cross(step.end, workers)?;
+            self.carry_over_event();
             self.provide_consistent_outputs();
         }
 
         self.record_signals(step);
         Ok(())
+    }
+
+    /// Events that systems have crossed within the step are not where the error was followed.
+    fn note_crossed_events(&mut self) {
+        let crossed = self.coupling.tasks.iter().any(|task| task.response.crossed);
+        self.errors.knowledge.unsure |= crossed;
     }
 
     /// What linear operators missed, and what the prediction missed.

@@ -21,6 +21,7 @@ mod checkpoint;
 mod completion;
 mod consistency;
 mod controller;
+mod event_error;
 mod global_error;
 mod integration;
 pub(crate) mod kind;
@@ -51,6 +52,7 @@ use crate::ranges::Ranges;
 use crate::rates::Rates;
 use crate::state_counts::total_states;
 use controller::Controller;
+use event_error::EventError;
 use global_error::GlobalError;
 use local_error::LocalError;
 use look_ahead::LookAhead;
@@ -98,6 +100,8 @@ struct ErrorEstimates {
     /// Where there are not too many states.
     global: Option<GlobalError>,
     knowledge: ErrorKnowledge,
+    /// Of the event that is being crossed.
+    event: EventError,
 }
 
 /// What errors and moves are measured by.
@@ -258,6 +262,7 @@ impl<'a> Predictive<'a> {
                 local: LocalError::new(count, states),
                 global: global_error,
                 knowledge: ErrorKnowledge::default(),
+                event: EventError::default(),
             },
             scales: Scales {
                 outputs: Ranges::of(&coupling),

@@ -130,6 +130,15 @@ pub(super) const EVENT_MISS_OF_TOLERANCE: f64 = 1e-2;
 /// And within this part of a range where steps are fixed. By trial.
 pub(super) const EVENT_MISS_OF_RANGE: f64 = 1e-8;
 
+/// An event that may be off by more than this part of the step before it is grazed rather than
+/// crossed: nothing is known of the error after it. By trial.
+pub(super) const GRAZING: f64 = 0.1;
+/// Delays of simultaneous events that differ by less than this part are one. By trial.
+pub(super) const SIMULTANEOUS: f64 = 0.1;
+/// A derivative that differs by less than this part of itself on both sides of an event does not
+/// jump: some digits above rounding.
+pub(super) const NEGLIGIBLE_JUMP: f64 = 1e-10;
+
 // Interfaces that agree with the states.
 
 /// Rounds of questions about the present, at most, until an interface agrees: Newton converges in

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use serde::{Deserialize, Serialize};
 
 use dovetail_core::{
-    Capabilities, Error, Evaluation, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Remedy,
+    Capabilities, Error, Evaluation, EventGradient, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Remedy,
     Response, Signal, SignalKind,
 };
 
@@ -72,7 +72,8 @@ pub(crate) fn words(interface: &Interface) -> usize {
     let order = 5 + (MAX_DEGREE + 2) * inputs;
     let response = 5 + 3 * outputs + 3 * states;
     let matrices = (states + outputs) * (states + 2 * inputs);
-    let linearization = 3 + matrices + 3 * states + 2 * inputs + 2 * outputs;
+    let event = 4 + states + 2 * inputs + states * states;
+    let linearization = 3 + matrices + 3 * states + 2 * inputs + 2 * outputs + event;
 
     order.max(response).max(linearization).max(LEAST_WORDS)
 }
@@ -130,6 +131,7 @@ pub(crate) fn put_response(words: &[AtomicU64], response: &Response, seconds: f6
         response.linearized,
         response.ends,
         response.located,
+        response.crossed,
     ];
     put.word(
         kept.iter()
@@ -153,7 +155,7 @@ pub(crate) fn take_response(take: &mut Take<'_>, response: &mut Response) -> f64
     let kept = take.word();
     (response.reused, response.estimated) = (kept & 1 != 0, kept & 2 != 0);
     (response.linearized, response.ends) = (kept & 4 != 0, kept & 8 != 0);
-    response.located = kept & 16 != 0;
+    (response.located, response.crossed) = (kept & 16 != 0, kept & 32 != 0);
 
     for knot in &mut response.outputs {
         *knot = Knot {
@@ -193,6 +195,37 @@ pub(crate) fn put_linearization(words: &[AtomicU64], of: &Linearization, seconds
     vectors
         .iter()
         .for_each(|vector| put.floats(vector.as_slice()));
+    put_event(&mut put, &of.event);
+}
+
+fn put_event(put: &mut Put<'_>, event: &EventGradient) {
+    put.word(event.due);
+    if event.due == 0 {
+        return;
+    }
+
+    put.floats(&[event.value, event.time]);
+    for vector in [&event.x, &event.u, &event.u_slope] {
+        put.floats(vector.as_slice());
+    }
+    put.word(event.reset.nrows() as u64);
+    put.floats(event.reset.as_slice());
+}
+
+fn take_event(take: &mut Take<'_>, event: &mut EventGradient) {
+    event.due = take.word();
+    if event.due == 0 {
+        return;
+    }
+
+    event.value = take.float();
+    event.time = take.float();
+    for vector in [&mut event.x, &mut event.u, &mut event.u_slope] {
+        take.floats(vector.as_mut_slice());
+    }
+    let rows = (take.word() as usize).min(event.x.len());
+    event.make_reset(rows);
+    take.floats(event.reset.as_mut_slice());
 }
 
 /// What [`put_linearization`] put, but for its first word; the seconds.
@@ -214,6 +247,7 @@ pub(crate) fn take_linearization(take: &mut Take<'_>, into: &mut Linearization) 
         f_time,
         g_time,
         affine: _,
+        event,
     } = into;
     [a, b, c, d, b_slope, d_slope]
         .into_iter()
@@ -221,6 +255,7 @@ pub(crate) fn take_linearization(take: &mut Take<'_>, into: &mut Linearization) 
     [x, u, u_slope, f, g, f_time, g_time]
         .into_iter()
         .for_each(|vector| take.floats(vector.as_mut_slice()));
+    take_event(take, event);
 
     seconds
 }
