@@ -37,7 +37,7 @@ pub use components::components;
 pub use connections::{Connections, Source};
 pub use error::{Error, list_names, readable};
 pub use interface::{Input, Interface, Output, SignalKind};
-pub use linearization::{EventGradient, Evaluation, Linearization};
+pub use linearization::{Evaluation, EventGradient, Linearization};
 pub use macro_step::{Grid, GridCursor, MacroStep};
 pub use mapped::{Mapped, Mapping};
 pub use method::{

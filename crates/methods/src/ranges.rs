@@ -126,6 +126,11 @@ impl Ranges {
         self.all.iter().any(|range| range.rests())
     }
 
+    /// How far a variable has moved so far.
+    pub fn moved(&self, variable: usize) -> f64 {
+        self.all[variable].values.width()
+    }
+
     /// What errors of one variable are measured by.
     pub fn scale(&self, variable: usize) -> f64 {
         self.all[variable].scale()

@@ -7,19 +7,21 @@ use crate::interface_system::InterfaceSystem;
 use crate::rates::Rates;
 use crate::row_product::row_product;
 
-/// In what time states move or turn by as much as they are large, or, from rest, by as much as they
-/// will be.
+/// In what time states move or turn by as much as they are large, or have moved in the run so far
+/// (`moved`, of all states stacked), or, from rest, by as much as they will be.
 pub(crate) fn time_scale(
     coupling: &Coupling<'_>,
     interface_system: &InterfaceSystem,
     rates: &Rates,
+    moved: impl Fn(usize) -> f64,
 ) -> f64 {
     let mut shortest = f64::INFINITY;
+    let mut stacked = 0..;
     for (system, here) in interface_system.linearizations().enumerate() {
-        for state in 0..here.x.len() {
-            let size = match here.x[state] {
+        for (state, place) in (0..here.x.len()).zip(&mut stacked) {
+            let size = match here.x[state].abs().max(moved(place)) {
                 0.0 => scale_from_rest(here, state, rates.of(system)),
-                value => value.abs(),
+                size => size,
             };
             let turn = second_derivative(coupling, system, here, state);
             let scales = [size / here.f[state].abs(), (size / turn.abs()).sqrt()];

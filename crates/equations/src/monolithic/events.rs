@@ -47,7 +47,6 @@ impl Rhs for CoupledRhs<'_> {
     }
 }
 
-
 /// An integration from `start` on, as far as the first event.
 pub(super) struct EventSearch<'a> {
     pub dynamics: &'a mut CoupledDynamics,

@@ -279,12 +279,7 @@ impl NativeSystem {
         })
     }
 
-    fn margin(
-        &self,
-        kind: SwitchKind,
-        function: usize,
-        point: &WatchPoint,
-    ) -> Margin {
+    fn margin(&self, kind: SwitchKind, function: usize, point: &WatchPoint) -> Margin {
         let value = point.values[function];
         self.end.branches.margin(kind, function, value)
     }

@@ -101,7 +101,7 @@ impl SignalErrorController {
             Some(size) => size,
             None => {
                 self.rates.locate(interface_system);
-                let scale = time_scale(coupling, interface_system, &self.rates);
+                let scale = time_scale(coupling, interface_system, &self.rates, |_| 0.0);
                 self.limits.first_size(reached, event, scale)
             }
         };

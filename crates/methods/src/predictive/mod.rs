@@ -51,6 +51,7 @@ use crate::predictions::Predictions;
 use crate::ranges::Ranges;
 use crate::rates::Rates;
 use crate::state_counts::total_states;
+use crate::time_scale::time_scale;
 use controller::Controller;
 use event_error::EventError;
 use global_error::GlobalError;
@@ -289,11 +290,12 @@ impl<'a> Predictive<'a> {
         let coupling = &self.coupling;
         let interface_system = &self.interface_system;
         let rates = &self.scales.rates;
+        let moved = |state: usize| self.scales.states.moved(state);
 
         match &mut self.steps {
             Steps::Fixed(plan) => plan.step(reached, event),
             Steps::Adaptive(controller) => {
-                let scale = || crate::time_scale::time_scale(coupling, interface_system, rates);
+                let scale = || time_scale(coupling, interface_system, rates, moved);
                 controller.step(reached, event, self.step_state.trust, scale)
             }
         }

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU64;
 use serde::{Deserialize, Serialize};
 
 use dovetail_core::{
-    Capabilities, Error, Evaluation, EventGradient, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Remedy,
-    Response, Signal, SignalKind,
+    Capabilities, Error, Evaluation, EventGradient, Interface, Knot, Linearization, MAX_DEGREE,
+    MacroStep, Remedy, Response, Signal, SignalKind,
 };
 
 use crate::processes::memory::{Put, Take};
