@@ -58,8 +58,11 @@ pub struct EventGradient {
     pub u: DVector<f64>,
     /// `∂σ/∂u'`.
     pub u_slope: DVector<f64>,
-    /// `∂x⁺/∂x` of states that the event sets anew; empty where they stay.
+    /// `∂x⁺/∂x` of states that the event sets anew, also at a time that was known; empty where they
+    /// stay.
     pub reset: DMatrix<f64>,
+    /// `∂x⁺/∂u` of the same.
+    pub reset_by_inputs: DMatrix<f64>,
 }
 
 impl EventGradient {
@@ -73,14 +76,25 @@ impl EventGradient {
             u: DVector::zeros(inputs),
             u_slope: DVector::zeros(inputs),
             reset: DMatrix::zeros(0, 0),
+            reset_by_inputs: DMatrix::zeros(0, 0),
         }
     }
 
-    /// Room for what is set anew of so many states: all of them, or none.
-    pub fn make_reset(&mut self, states: usize) {
+    /// Whether the event sets states anew.
+    pub fn resets(&self) -> bool {
+        self.reset.nrows() > 0
+    }
+
+    /// States that are set anew, or not: as if they stayed.
+    pub fn make_reset(&mut self, resets: bool) {
+        let states = if resets { self.x.len() } else { 0 };
         if self.reset.nrows() != states {
             self.reset = DMatrix::zeros(states, states);
+            self.reset_by_inputs = DMatrix::zeros(states, self.u.len());
         }
+        self.reset.fill(0.0);
+        self.reset.fill_diagonal(1.0);
+        self.reset_by_inputs.fill(0.0);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::error::{Fault, Place, Span, SyntaxError};
 use crate::graph::{Graph, NodeId};
 use crate::lexer::{MOST_FAULTS, shortened};
 use crate::lowering::{Lowering, Typed, Uses};
-use crate::model::{Model, Unused};
+use crate::model::{Model, Trigger, Unused, When};
 use crate::operation::ValueKind;
 use crate::order::order;
 use crate::parser::{Equations, parse_equations, parse_expression};
@@ -69,7 +69,17 @@ fn errors_in<'t>(
 struct Texts {
     equations: Equations,
     outputs: Vec<Vec<SyntaxNode>>,
+    whens: Vec<ParsedWhen>,
 }
+
+/// A clause, parsed. A clause of the clock has no condition.
+struct ParsedWhen {
+    condition: Option<Vec<SyntaxNode>>,
+    assignments: Vec<Vec<SyntaxNode>>,
+}
+
+/// What stands for the ticks of a system's clock.
+const SAMPLE: &str = "sample";
 
 impl Texts {
     fn parse(source: &Source<'_>) -> Result<Self, Vec<SyntaxError>> {
@@ -89,11 +99,40 @@ impl Texts {
                 Err(faults) => errors.extend(errors_in(Place::Output(index), text, faults)),
             }
         }
+        let whens = parse_whens(source, &mut errors);
         match equations {
-            Some(equations) if errors.is_empty() => Ok(Self { equations, outputs }),
+            Some(equations) if errors.is_empty() => Ok(Self {
+                equations,
+                outputs,
+                whens,
+            }),
             _ => Err(errors),
         }
     }
+}
+
+fn parse_whens(source: &Source<'_>, errors: &mut Vec<SyntaxError>) -> Vec<ParsedWhen> {
+    let mut parse = |text: &str, place: Place| match parse_expression(text) {
+        Ok(expression) => expression,
+        Err(faults) => {
+            errors.extend(errors_in(place, text, faults));
+            Vec::new()
+        }
+    };
+    let mut whens = Vec::new();
+
+    for (index, when) in source.whens.iter().enumerate() {
+        let samples = when.condition.trim() == SAMPLE;
+        let condition = (!samples).then(|| parse(when.condition, Place::Condition(index)));
+        let assignments = when.assignments().enumerate();
+        let assignments =
+            assignments.map(|(number, (_, text))| parse(text, Place::Assignment(index, number)));
+        whens.push(ParsedWhen {
+            condition,
+            assignments: assignments.collect(),
+        });
+    }
+    whens
 }
 
 /// Turns parsed texts into a model.
@@ -142,11 +181,101 @@ impl<'a, 's> Builder<'a, 's> {
             outputs.push(self.lower_output(index));
         }
 
+        let whens: Vec<Option<When>> = (0..self.texts.whens.len())
+            .map(|index| self.lower_when(index))
+            .collect();
+
         self.list_faults();
-        match outputs.into_iter().collect() {
-            Some(outputs) if self.errors.is_empty() => Ok(self.model(outputs)),
+        let outputs: Option<Vec<NodeId>> = outputs.into_iter().collect();
+        match (outputs, whens.into_iter().collect()) {
+            (Some(outputs), Some(whens)) if self.errors.is_empty() => {
+                Ok(self.model(outputs, whens))
+            }
             _ => Err(self.errors),
         }
+    }
+
+    fn lower_when(&mut self, index: usize) -> Option<When> {
+        let source = self.source;
+        let text = &source.whens[index];
+        let texts = self.texts;
+        let parsed = &texts.whens[index];
+        let trigger = match &parsed.condition {
+            None => Some(Trigger::Sample),
+            Some(nodes) => {
+                let place = Place::Condition(index);
+                let condition = self.lower_text(text.condition, nodes, place, ValueKind::Boolean);
+                condition.map(Trigger::Condition)
+            }
+        };
+        let mut assignments = Vec::new();
+
+        for (number, (name, expression)) in text.assignments().enumerate() {
+            let place = Place::Assignment(index, number);
+            let sets = number < text.set.len();
+            let state = self.assigned(name, sets, &place);
+            let nodes = &parsed.assignments[number];
+            let value = self.lower_text(expression, nodes, place, ValueKind::Number);
+            assignments.push(state.zip(value));
+        }
+
+        Some(When {
+            trigger: trigger?,
+            text: text.condition.trim().to_owned(),
+            assignments: assignments.into_iter().collect::<Option<_>>()?,
+        })
+    }
+
+    /// The state that a clause sets: a discrete one, or it resets a continuous one.
+    fn assigned(&mut self, name: &str, sets: bool, place: &Place) -> Option<usize> {
+        let quoted = shortened(name);
+        let fault = match (self.lowering.declarations.meaning(name), sets) {
+            (Some(Meaning::Discrete(state)), true) | (Some(Meaning::State(state)), false) => {
+                return Some(state as usize);
+            }
+            (Some(Meaning::State(_)), true) => {
+                let message = format!("`{quoted}` is a state with a derivative");
+                Fault::new(Span::new(0, 0), message).help("give its new value under `reset`")
+            }
+            (Some(Meaning::Discrete(_)), false) => {
+                let message = format!("`{quoted}` is a discrete state");
+                Fault::new(Span::new(0, 0), message).help("give its new value under `set`")
+            }
+            (_, true) => {
+                let message = format!("there is no discrete state `{quoted}` to set");
+                Fault::new(Span::new(0, 0), message)
+                    .help(format!("add `discrete = {{ {name} = 0 }}`"))
+            }
+            (_, false) => Fault::new(
+                Span::new(0, 0),
+                format!("there is no state `{quoted}` to reset"),
+            ),
+        };
+        self.errors.push(fault.in_text(place.clone(), ""));
+        None
+    }
+
+    /// An expression of a text of its own, which must be of this kind.
+    fn lower_text(
+        &mut self,
+        text: &str,
+        nodes: &[SyntaxNode],
+        place: Place,
+        kind: ValueKind,
+    ) -> Option<NodeId> {
+        let mut faults = Vec::new();
+        let value = self
+            .lowering
+            .lower(text, nodes, 0..nodes.len(), &mut faults);
+        if let Some(value) = value
+            && value.kind != kind
+        {
+            let root = nodes[nodes.len() - 1].span;
+            faults.push(kind.mismatch(root, value.kind));
+        }
+
+        self.errors.extend(errors_in(place, text, faults));
+        value.map(|value| value.node)
     }
 
     fn lower_definitions(&mut self) {
@@ -175,19 +304,10 @@ impl<'a, 's> Builder<'a, 's> {
     }
 
     fn lower_output(&mut self, index: usize) -> Option<NodeId> {
-        let nodes = &self.texts.outputs[index];
+        let texts = self.texts;
         let (_, text) = self.source.outputs[index];
-        let all = 0..nodes.len();
-        let mut faults = Vec::new();
-        let value = self.lowering.lower(text, nodes, all, &mut faults);
-
-        if is_condition(value) {
-            faults.push(number_expected(nodes[nodes.len() - 1].span));
-        }
-
-        let errors = errors_in(Place::Output(index), text, faults);
-        self.errors.extend(errors);
-        value.map(|value| value.node)
+        let place = Place::Output(index);
+        self.lower_text(text, &texts.outputs[index], place, ValueKind::Number)
     }
 
     /// For each definition, those that it uses.
@@ -246,18 +366,24 @@ impl<'a, 's> Builder<'a, 's> {
         self.errors.splice(0..0, errors);
     }
 
-    fn model(self, output_roots: Vec<NodeId>) -> Model {
+    fn model(mut self, output_roots: Vec<NodeId>, whens: Vec<When>) -> Model {
         let source = self.source;
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         let outputs = source.outputs.iter().map(|&(name, _)| name.to_owned());
+        let mut derivative_roots = self.derivative_roots();
+        for _ in &source.discrete {
+            derivative_roots.push(self.lowering.graph.constant(0.0));
+        }
 
         Model {
             inputs: owned(&source.inputs),
             parameters: owned(&source.parameters),
-            states: owned(&source.states),
+            states: owned(&[source.states.as_slice(), &source.discrete].concat()),
+            discrete: source.discrete.len(),
+            whens,
             outputs: outputs.collect(),
             intermediates: self.intermediates(),
-            derivative_roots: self.derivative_roots(),
+            derivative_roots,
             output_roots,
             unused: self.unused(),
             uses_slope: self.lowering.uses.slopes,

@@ -17,16 +17,19 @@ pub(crate) enum Meaning {
     Input(u32),
     Parameter(u32),
     State(u32),
+    /// A discrete state; its place among all states.
+    Discrete(u32),
     /// The intermediate variable of this definition.
     Intermediate(usize),
 }
 
 impl Meaning {
-    fn describe(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Self::Input(_) => "an input",
             Self::Parameter(_) => "a parameter",
             Self::State(_) => "a state",
+            Self::Discrete(_) => "a discrete state",
             Self::Intermediate(_) => "already defined",
         }
     }
@@ -52,6 +55,9 @@ impl<'s> Declarations<'s> {
         declarations.declare_all(&source.inputs, Meaning::Input, errors);
         declarations.declare_all(&source.parameters, Meaning::Parameter, errors);
         declarations.declare_all(&source.states, Meaning::State, errors);
+        let first = source.states.len() as u32;
+        let discrete = |index: u32| Meaning::Discrete(first + index);
+        declarations.declare_all(&source.discrete, discrete, errors);
         declarations.check_outputs(source, errors);
 
         declarations
@@ -169,7 +175,7 @@ impl<'s> Declarations<'s> {
     fn not_a_state(&self, span: Span, name: &str) -> Fault {
         let quoted = shortened(name);
         match self.meaning(name) {
-            Some(meaning @ (Meaning::Input(_) | Meaning::Parameter(_))) => {
+            Some(meaning @ (Meaning::Input(_) | Meaning::Parameter(_) | Meaning::Discrete(_))) => {
                 let what = meaning.describe();
                 let message = format!("`{quoted}` is {what}, so it has no equation here");
                 Fault::new(span, message).help("only states have `der(...) = ...`")
@@ -236,6 +242,7 @@ fn not_definable(span: Span, name: &str, meaning: Meaning) -> Fault {
 
     match meaning {
         Meaning::State(_) => fault.help(format!("write `der({name}) = ...`")),
+        Meaning::Discrete(_) => fault.help("a `when` clause sets it"),
         _ => fault,
     }
 }

@@ -9,6 +9,11 @@ pub enum Place {
     Equations,
     /// The expression of the output with this index.
     Output(usize),
+    /// The condition of the clause with this index.
+    Condition(usize),
+    /// What a clause sets: the indices of the clause and of the assignment in it, discrete states
+    /// first.
+    Assignment(usize, usize),
     /// A variable's name, as declared.
     Name(String),
 }
@@ -18,6 +23,10 @@ impl fmt::Display for Place {
         match self {
             Self::Equations => write!(f, "equations"),
             Self::Output(index) => write!(f, "output {}", index + 1),
+            Self::Condition(when) => write!(f, "condition {}", when + 1),
+            Self::Assignment(when, index) => {
+                write!(f, "assignment {} of condition {}", index + 1, when + 1)
+            }
             Self::Name(name) => write!(f, "name `{}`", name.escape_debug()),
         }
     }

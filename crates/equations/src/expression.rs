@@ -255,8 +255,12 @@ impl Parser<'_> {
 
         match token.span.of(self.text) {
             "der" => {
-                let name = self.derivative_name()?;
+                let name = self.name_in_parentheses("der")?;
                 self.push(Syntax::DerivativeOf, name)
+            }
+            "previous" if called => {
+                let name = self.name_in_parentheses("previous")?;
+                self.push(Syntax::PreviousOf, name)
             }
             name if called => self.call(token.span, name),
             "time" => self.push(Syntax::Time, token.span),

@@ -8,6 +8,7 @@
 //! system slides along σ = 0.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::analysis::all_affine;
 use crate::graph::{Graph, Leaf, LeafKinds, Node, NodeId};
@@ -77,16 +78,28 @@ pub(crate) fn hold(graph: &Graph, roots: &[NodeId], first: usize) -> Held {
 #[derive(Debug)]
 pub(crate) struct HeldModel {
     held: Held,
-    states: usize,
+    /// Where each part of the roots ends: derivatives, outputs, conditions of clauses; then come
+    /// the values that clauses set.
+    ends: [usize; 3],
 }
 
 impl HeldModel {
     /// None where nothing in the model switches but conditions on time alone.
     pub fn of(model: &Model) -> Option<Self> {
-        let roots = [model.derivative_roots.as_slice(), &model.output_roots].concat();
+        let mut roots = [model.derivative_roots.as_slice(), &model.output_roots].concat();
+        let derivatives = model.derivative_roots.len();
+        let outputs = roots.len();
+        roots.extend(model.whens.iter().filter_map(|when| when.condition()));
+        let conditions = roots.len();
+        let assignments = model.whens.iter().flat_map(|when| &when.assignments);
+        roots.extend(assignments.map(|(_, value)| *value));
         let held = hold(&model.graph, &roots, model.switches.len());
-        let states = model.states.len();
-        (!held.functions.is_empty()).then_some(Self { held, states })
+
+        let switches = !held.functions.is_empty() || !model.whens.is_empty();
+        switches.then_some(Self {
+            held,
+            ends: [derivatives, outputs, conditions],
+        })
     }
 
     pub fn functions(&self) -> &[SwitchingFunction] {
@@ -98,12 +111,26 @@ impl HeldModel {
         self.functions().iter().map(|f| f.kind).collect()
     }
 
+    fn program(&self, roots: Range<usize>) -> Program {
+        Program::compile(&self.held.graph, &self.held.roots[roots])
+    }
+
     pub fn derivative_program(&self) -> Program {
-        Program::compile(&self.held.graph, &self.held.roots[..self.states])
+        self.program(0..self.ends[0])
     }
 
     pub fn output_program(&self) -> Program {
-        Program::compile(&self.held.graph, &self.held.roots[self.states..])
+        self.program(self.ends[0]..self.ends[1])
+    }
+
+    /// The conditions of the clauses that have one.
+    pub fn condition_program(&self) -> Program {
+        self.program(self.ends[1]..self.ends[2])
+    }
+
+    /// What the clauses set, one after the other.
+    pub fn assignment_program(&self) -> Program {
+        self.program(self.ends[2]..self.held.roots.len())
     }
 
     /// The switching functions.
@@ -113,7 +140,7 @@ impl HeldModel {
 
     /// Whether derivatives and outputs are affine for as long as nothing switches.
     pub fn is_affine(&self) -> bool {
-        all_affine(&self.held.graph, &self.held.roots)
+        all_affine(&self.held.graph, &self.held.roots[..self.ends[1]])
     }
 }
 

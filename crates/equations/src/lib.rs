@@ -59,13 +59,15 @@ pub use dual::Dual;
 pub use error::{Place, SyntaxError};
 pub use evaluator::Evaluator;
 pub use graph::{Graph, Leaf, LeafKinds, Node, NodeId};
-pub use model::{Model, Unused};
-pub use monolithic::{Coupled, Monolithic, NotComposable, Solution, SteppedSolution, compose};
+pub use model::{Model, Trigger, Unused, When};
+pub use monolithic::{
+    Coupled, CoupledWhen, Monolithic, NotComposable, Solution, SteppedSolution, compose,
+};
 pub use names::{is_name, is_reserved};
 pub use native::{Definition, NativeSystem};
 pub use number::Number;
 pub use operation::{Binary, Unary};
-pub use source::{LONGEST_TEXT, Source};
+pub use source::{LONGEST_TEXT, Source, WhenText};
 pub use switches::{Switch, Switches, Threshold};
 pub use symbol::Symbol;
 pub use tape::{Instruction, Layout, Program};

@@ -56,7 +56,7 @@ impl Uses {
         match meaning {
             Meaning::Input(index) => self.inputs[index as usize] = true,
             Meaning::Parameter(index) => self.parameters[index as usize] = true,
-            Meaning::State(_) => {}
+            Meaning::State(_) | Meaning::Discrete(_) => {}
             Meaning::Intermediate(definition) => self.definitions[definition] = true,
         }
     }
@@ -150,6 +150,7 @@ impl Lowering<'_, '_> {
             Syntax::Pi => Some(Typed::number(self.pi())),
             Syntax::Name => self.name(node.span, text),
             Syntax::DerivativeOf => self.derivative(node.span, text),
+            Syntax::PreviousOf => self.previous(node.span, text),
             Syntax::Unary(operation, operand) => self.unary(operation, operand, text),
             Syntax::Binary(operation, left, right) => self.binary(operation, left, right, text),
             Syntax::Select(condition, then, otherwise) => {
@@ -187,7 +188,7 @@ impl Lowering<'_, '_> {
         let leaf = match meaning {
             Meaning::Input(index) => Leaf::Input(index),
             Meaning::Parameter(index) => Leaf::Parameter(index),
-            Meaning::State(index) => Leaf::State(index),
+            Meaning::State(index) | Meaning::Discrete(index) => Leaf::State(index),
             Meaning::Intermediate(definition) => return self.definitions[definition],
         };
 
@@ -210,6 +211,26 @@ impl Lowering<'_, '_> {
             Some(_) => {
                 let message = format!("`{}` has no derivative here", shortened(name));
                 text.fault(Fault::new(span, message).help("`der` takes a state or an input"));
+                None
+            }
+            None => self.unknown(span, text),
+        }
+    }
+
+    /// `previous(name)`: a discrete state before the event that is being handled. It is what the
+    /// state is wherever expressions are evaluated: clauses see the values before their event, and
+    /// between events nothing changes.
+    fn previous(&mut self, span: Span, text: &mut Text<'_>) -> Option<Typed> {
+        let name = span.of(text.text);
+        match self.declarations.meaning(name) {
+            Some(Meaning::Discrete(index)) => {
+                let leaf = self.graph.leaf(Leaf::State(index));
+                Some(Typed::number(leaf))
+            }
+            Some(meaning) => {
+                let what = meaning.describe();
+                let message = format!("`{}` is {what}", shortened(name));
+                text.fault(Fault::new(span, message).help("`previous` takes a discrete state"));
                 None
             }
             None => self.unknown(span, text),

@@ -18,6 +18,36 @@ pub enum Unused {
     Intermediate(String),
 }
 
+/// What makes a clause run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trigger {
+    /// A condition becomes true.
+    Condition(NodeId),
+    /// The system's clock ticks.
+    Sample,
+}
+
+/// A clause: states that are set anew at events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct When {
+    /// What makes it run.
+    pub trigger: Trigger,
+    /// The condition as it is written.
+    pub text: String,
+    /// States, and their new values in terms of what is before the event.
+    pub assignments: Vec<(usize, NodeId)>,
+}
+
+impl When {
+    /// The condition, if it is one.
+    pub(crate) fn condition(&self) -> Option<NodeId> {
+        match self.trigger {
+            Trigger::Condition(condition) => Some(condition),
+            Trigger::Sample => None,
+        }
+    }
+}
+
 /// A model whose texts are understood.
 #[derive(Debug, Clone)]
 pub struct Model {
@@ -25,8 +55,12 @@ pub struct Model {
     pub inputs: Vec<String>,
     /// Names of the parameters.
     pub parameters: Vec<String>,
-    /// Names of the states.
+    /// Names of the states, the discrete ones last: their derivatives are zero.
     pub states: Vec<String>,
+    /// How many of them are discrete.
+    pub discrete: usize,
+    /// What is set anew at events.
+    pub whens: Vec<When>,
     /// Names of the outputs.
     pub outputs: Vec<String>,
     /// Names and expressions of the intermediate variables, in the order of the text.

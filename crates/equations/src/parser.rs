@@ -189,7 +189,7 @@ impl Parser<'_> {
 
         if token.kind == TokenKind::Name && name == "der" {
             self.take();
-            return Ok((Target::Derivative, self.derivative_name()?));
+            return Ok((Target::Derivative, self.name_in_parentheses("der")?));
         }
         // `name` is a token, so only a keyword is reserved without being a name.
         if is_reserved(name) {
@@ -206,12 +206,13 @@ impl Parser<'_> {
         Ok((Target::Intermediate, token.span))
     }
 
-    /// `(name)`, after `der`.
-    pub fn derivative_name(&mut self) -> Parsed<Span> {
+    /// `(name)`, after this word.
+    pub fn name_in_parentheses(&mut self, word: &str) -> Parsed<Span> {
         self.expect(TokenKind::OpenParenthesis, "`(`")?;
         let name = self.expect(TokenKind::Name, "the name of a variable")?;
         let closed = self.expect(TokenKind::CloseParenthesis, "`)`");
-        closed.map_err(|fault| fault.help("`der` takes the name of a variable"))?;
+        let help = || format!("`{word}` takes the name of a variable");
+        closed.map_err(|fault| fault.help(help()))?;
         Ok(name.span)
     }
 

@@ -3,6 +3,30 @@
 /// How long all names and texts of a model may be together, in bytes.
 pub const LONGEST_TEXT: usize = 1 << 20;
 
+/// A clause of a model: what is set anew when a condition becomes true.
+#[derive(Debug, Clone, Default)]
+pub struct WhenText<'s> {
+    /// The condition, or `sample`: at the times of the system's own clock.
+    pub condition: &'s str,
+    /// Discrete states, and the expression of their new values.
+    pub set: Vec<(&'s str, &'s str)>,
+    /// Continuous states, and the expression of their new values.
+    pub reset: Vec<(&'s str, &'s str)>,
+}
+
+impl<'s> WhenText<'s> {
+    /// All that is set anew: discrete states, then continuous ones.
+    pub(crate) fn assignments(&self) -> impl Iterator<Item = (&'s str, &'s str)> {
+        self.set.iter().chain(&self.reset).copied()
+    }
+
+    fn length(&self) -> usize {
+        let assignments = self.assignments();
+        let lengths = assignments.map(|(name, text)| name.len() + text.len());
+        self.condition.len() + lengths.sum::<usize>()
+    }
+}
+
 /// A model as it is written: `x' = f(t, x, u, u')`, `y = g(t, x, u, u')`.
 #[derive(Debug, Clone, Default)]
 pub struct Source<'s> {
@@ -12,22 +36,28 @@ pub struct Source<'s> {
     pub parameters: Vec<&'s str>,
     /// Names of the states `x`.
     pub states: Vec<&'s str>,
+    /// Names of the discrete states: constant but for what clauses set.
+    pub discrete: Vec<&'s str>,
     /// `der(state) = expression` and `name = expression`, one per line or separated by `;`.
     pub equations: &'s str,
     /// Names of the outputs `y`, and the expression of each.
     pub outputs: Vec<(&'s str, &'s str)>,
+    /// What is set anew at events.
+    pub whens: Vec<WhenText<'s>>,
 }
 
 impl Source<'_> {
     /// How long all names and texts are together, in bytes.
     pub(crate) fn length(&self) -> usize {
-        let lists = [&self.inputs, &self.parameters, &self.states];
+        let lists = [&self.inputs, &self.parameters, &self.states, &self.discrete];
         let names = lists.into_iter().flatten().map(|name| name.len());
         let outputs = self
             .outputs
             .iter()
             .map(|(name, text)| name.len() + text.len());
 
-        names.sum::<usize>() + outputs.sum::<usize>() + self.equations.len()
+        let whens = self.whens.iter().map(WhenText::length);
+
+        names.sum::<usize>() + outputs.sum::<usize>() + whens.sum::<usize>() + self.equations.len()
     }
 }

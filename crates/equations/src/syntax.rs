@@ -25,6 +25,8 @@ pub(crate) enum Syntax {
     Name,
     /// `der(name)`; the node's span is the name.
     DerivativeOf,
+    /// `previous(name)`; the node's span is the name.
+    PreviousOf,
     Unary(Unary, SyntaxId),
     Binary(Binary, SyntaxId, SyntaxId),
     Select(SyntaxId, SyntaxId, SyntaxId),

@@ -34,6 +34,9 @@ pub(crate) struct CoupledDynamics {
     sides: Vec<f64>,
     values: Vec<f64>,
     entered: f64,
+    /// Conditions of clauses, and what these set.
+    conditions: FunctionPair,
+    assignments: FunctionPair,
     f: FunctionPair,
     r: FunctionPair,
     /// Outputs, then inputs.
@@ -121,9 +124,14 @@ impl CoupledDynamics {
             &coupled.outputs,
             &coupled.inputs,
         ];
-        let roots: Vec<NodeId> = parts.into_iter().flatten().copied().collect();
+        let mut roots: Vec<NodeId> = parts.into_iter().flatten().copied().collect();
+        let equations = roots.len();
+        roots.extend(coupled.whens.iter().filter_map(|when| when.condition));
+        let conditions = roots.len();
+        let assignments = coupled.whens.iter().flat_map(|when| &when.assignments);
+        roots.extend(assignments.map(|(_, value)| *value));
         let held = hold(&coupled.graph, &roots, coupled.switches.len());
-        let (derivatives, rest) = held.roots.split_at(coupled.derivatives.len());
+        let (derivatives, rest) = held.roots[..equations].split_at(coupled.derivatives.len());
         let (residuals, observed) = rest.split_at(coupled.residuals.len());
         let functions: Vec<NodeId> = held.functions.iter().map(|f| f.root).collect();
         let pair = |roots: &[NodeId]| FunctionPair::new(&held.graph, roots, &coupled.parameters);
@@ -135,13 +143,15 @@ impl CoupledDynamics {
             sides: vec![0.0; functions.len()],
             values: vec![0.0; functions.len()],
             entered: f64::NAN,
+            conditions: pair(&held.roots[equations..conditions]),
+            assignments: pair(&held.roots[conditions..]),
             f: pair(derivatives),
             r: pair(residuals),
             observed: pair(observed),
             unknowns: coupled.guesses.clone(),
             names: coupled.unknowns.clone(),
             unknown_outputs: coupled.unknown_outputs.clone(),
-            affine: functions.is_empty() && is_affine(coupled),
+            affine: functions.is_empty() && coupled.whens.is_empty() && is_affine(coupled),
             newton: Newton::new(coupled.derivatives.len(), coupled.unknowns.len()),
             failure: None,
         }
@@ -199,10 +209,24 @@ impl CoupledDynamics {
             &mut self.r,
             &mut self.observed,
             &mut self.functions,
+            &mut self.conditions,
+            &mut self.assignments,
         ] {
             pair.plain.set_switches(&values);
             pair.dual.set_switches(&duals);
         }
+    }
+
+    /// Whether the conditions of the clauses hold, and what these would set.
+    pub fn clauses(&mut self, time: f64, states: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Error> {
+        self.solve_loops(time, states)?;
+        let mut truths = vec![0.0; self.conditions.results.len()];
+        let mut values = vec![0.0; self.assignments.results.len()];
+        self.conditions
+            .run(time, states, &self.unknowns, &mut truths);
+        self.assignments
+            .run(time, states, &self.unknowns, &mut values);
+        Ok((truths, values))
     }
 
     /// Whether something switches besides conditions on time.

@@ -69,6 +69,23 @@ pub struct Coupled {
     pub switches: Vec<Switch>,
     /// The parameters of all systems, stacked.
     pub parameters: Vec<f64>,
+    /// What is set anew at events.
+    pub whens: Vec<CoupledWhen>,
+}
+
+/// A clause of one system, with everything substituted.
+#[derive(Clone, Debug)]
+pub struct CoupledWhen {
+    /// The condition; none where a clock runs it.
+    pub condition: Option<NodeId>,
+    /// The period of that clock; infinite where there is a condition.
+    pub period: f64,
+    /// The condition as it is written, and the system that it belongs to.
+    pub text: String,
+    /// The name of the system.
+    pub system: String,
+    /// States (stacked), and their new values in terms of what is before the event.
+    pub assignments: Vec<(usize, NodeId)>,
 }
 
 /// Composes the systems.
@@ -522,12 +539,38 @@ impl<'a> Composer<'a> {
             inputs: self.input_nodes(),
             parameters: parameters.copied().collect(),
             switches: self.switches.list().to_vec(),
+            whens: self.whens(),
             residuals: self.residuals,
             unknowns: self.unknowns,
             guesses: self.guesses,
             unknown_outputs: self.unknown_outputs,
             graph: self.graph.borrow().clone(),
         }
+    }
+
+    fn whens(&self) -> Vec<CoupledWhen> {
+        let mut whens = Vec::new();
+        for (system, definition) in self.definitions.iter().enumerate() {
+            let node = |root: NodeId| self.expression(system, root).node();
+            let first = self.pieces.first_state[system];
+            for when in &definition.model.whens {
+                let condition = when.condition().map(node);
+                let assignments = when.assignments.iter();
+                whens.push(CoupledWhen {
+                    period: match condition {
+                        Some(_) => f64::INFINITY,
+                        None => definition.sample.unwrap_or(f64::INFINITY),
+                    },
+                    condition,
+                    text: when.text.clone(),
+                    system: definition.name.clone(),
+                    assignments: assignments
+                        .map(|(state, value)| (first + state, node(*value)))
+                        .collect(),
+                });
+            }
+        }
+        whens
     }
 
     /// Where a piece is in the common graph.

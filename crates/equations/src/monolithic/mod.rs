@@ -1,9 +1,10 @@
 //! The monolithic reference: the same equations, coupled algebraically and solved as one system.
 
 mod algebra;
+mod clauses;
 mod compose;
 mod events;
 mod reference;
 
-pub use compose::{Coupled, NotComposable, compose};
+pub use compose::{Coupled, CoupledWhen, NotComposable, compose};
 pub use reference::{Monolithic, Solution, SteppedSolution};

@@ -10,7 +10,8 @@ use dovetail_numerics::{
 use nalgebra::DMatrix;
 
 use super::algebra::CoupledDynamics;
-use super::compose::{NotComposable, compose};
+use super::clauses::CoupledClauses;
+use super::compose::{CoupledWhen, NotComposable, compose};
 use super::events::{CoupledRhs, EventSearch};
 use crate::native::Definition;
 
@@ -31,6 +32,7 @@ const MOST_STATES: usize = 200;
 /// All systems as one.
 pub struct Monolithic {
     dynamics: CoupledDynamics,
+    whens: Vec<CoupledWhen>,
     start: Vec<f64>,
     /// System and name of each state.
     names: Vec<(String, String)>,
@@ -112,6 +114,7 @@ impl Monolithic {
         }
         Ok(Self {
             dynamics: CoupledDynamics::new(&coupled),
+            whens: coupled.whens,
             start,
             names,
         })
@@ -163,6 +166,7 @@ impl Monolithic {
             sizes: self.rough_sizes(first, times[times.len() - 1]),
             states: self.start.clone(),
             names: self.names.clone(),
+            clauses: CoupledClauses::new(&self.whens, first),
         };
         let mut trajectory = Trajectory::new(&mut self.dynamics, start)?;
 
@@ -194,6 +198,7 @@ impl Monolithic {
             sizes: self.rough_sizes(first, last),
             states: self.start,
             names: self.names,
+            clauses: CoupledClauses::new(&self.whens, first),
         };
         let trajectory = Trajectory::new(self.dynamics, start)?;
         Ok(SteppedSolution { trajectory })
@@ -263,6 +268,7 @@ struct Start {
     states: Vec<f64>,
     sizes: Vec<f64>,
     names: Vec<(String, String)>,
+    clauses: CoupledClauses,
 }
 
 /// A solution under way.
@@ -276,6 +282,7 @@ struct Trajectory<D> {
     /// The next switching time.
     switch: f64,
     stepper: Stepper,
+    clauses: CoupledClauses,
 }
 
 /// Where the whole is affine, exact; where not, or where rounding would spoil it, adaptive.
@@ -306,6 +313,7 @@ impl<D: BorrowMut<CoupledDynamics>> Trajectory<D> {
             time: start.time,
             switch: start.time,
             stepper,
+            clauses: start.clauses,
         };
         trajectory.cross()?;
 
@@ -355,7 +363,9 @@ impl<D: BorrowMut<CoupledDynamics>> Trajectory<D> {
         let dynamics = self.dynamics.borrow_mut();
         dynamics.enter(self.time);
         dynamics.take_sides(self.time, &self.states)?;
-        self.switch = dynamics.next_switch(self.time);
+        self.clauses.run(dynamics, self.time, &mut self.states)?;
+        let tick = self.clauses.next_tick();
+        self.switch = dynamics.next_switch(self.time).min(tick);
 
         if let Some(exact) = &mut self.stepper.exact {
             let (a, c) = dynamics.matrices(self.time)?;

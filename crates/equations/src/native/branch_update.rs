@@ -1,27 +1,39 @@
-//! At one instant: which branches a system takes.
+//! At one instant: which branches a system takes, and what it sets anew.
+
+use dovetail_core::EventGradient;
 
 use super::branches::Branches;
+use super::clauses::Clauses;
 use super::drive::Drive;
 use super::dynamics::Dynamics;
 use super::watch::WatchPoint;
 use crate::held::SwitchKind;
+
+/// Rounds of clauses that run one another before they are given up.
+const MOST_UPDATES: usize = 100;
 
 /// The system where it stands, under its present inputs.
 pub(super) struct BranchUpdate<'a> {
     pub dynamics: &'a mut Dynamics,
     pub drive: &'a Drive,
     pub kinds: &'a [SwitchKind],
+    pub clauses: &'a mut Clauses,
     /// Scratch.
     pub point: &'a mut WatchPoint,
-    pub states: &'a [f64],
+    pub states: &'a mut [f64],
+    /// Whether the system's clock ticks now.
+    pub ticks: bool,
+    /// What the event makes of a small change of states and inputs, if somebody asks.
+    pub reset: Option<&'a mut EventGradient>,
     /// A time on the same side of every time switch.
     pub side: f64,
     pub time: f64,
 }
 
 impl BranchUpdate<'_> {
-    /// Crosses what is due, and takes the branches that agree with the functions.
-    pub fn cross(&mut self, branches: &mut Branches) {
+    /// Crosses what is due, takes the branches that agree with the functions, and runs the clauses
+    /// whose conditions have become true. Fails where that has no end.
+    pub fn cross(&mut self, branches: &mut Branches) -> Result<(), EndlessUpdates> {
         branches.come_to(self.time);
         if branches.are_new() {
             self.begin(branches);
@@ -38,7 +50,51 @@ impl BranchUpdate<'_> {
         }
 
         self.settle(branches);
+        let updated = self.run_clauses(branches);
         self.allow_for_residuals(branches);
+        updated
+    }
+
+    /// Runs clauses until no condition becomes true any more. All that run in one round see what
+    /// was before it.
+    fn run_clauses(&mut self, branches: &mut Branches) -> Result<(), EndlessUpdates> {
+        if self.clauses.is_empty() {
+            return Ok(());
+        }
+
+        for round in 0..MOST_UPDATES {
+            self.dynamics.enter(self.side, &branches.held);
+            let at = self.drive.point(self.time, self.states);
+            self.dynamics.conditions(at, &mut self.clauses.truths);
+            self.clauses
+                .fire(&branches.truths, self.ticks && round == 0);
+            branches.truths.copy_from_slice(&self.clauses.truths);
+            if self.clauses.fired.is_empty() {
+                return Ok(());
+            }
+            self.assign();
+            branches.crossed.fill(false);
+            self.settle(branches);
+        }
+
+        Err(EndlessUpdates {
+            conditions: self.clauses.texts_of_fired(),
+        })
+    }
+
+    /// Sets the states of the clauses that run.
+    fn assign(&mut self) {
+        let at = self.drive.point(self.time, self.states);
+        self.dynamics.assignments(at, &mut self.clauses.values);
+        if let Some(reset) = &mut self.reset {
+            self.dynamics
+                .assignment_columns(at, &mut self.clauses.columns);
+            follow(reset, self.clauses);
+        }
+
+        for &(state, assignment) in &self.clauses.fired {
+            self.states[state] = self.clauses.values[assignment];
+        }
     }
 
     /// The side on which each function is, one after the other: a function may depend on what is
@@ -120,4 +176,30 @@ impl BranchUpdate<'_> {
         self.dynamics
             .functions(at, motion, &mut point.values, &mut point.rates);
     }
+}
+
+/// How states that have been set depend on what was before the event: what they depended on before
+/// this round, and this round.
+fn follow(reset: &mut EventGradient, clauses: &Clauses) {
+    let states = reset.x.len();
+    let by_states = reset.reset.clone();
+    let by_inputs = reset.reset_by_inputs.clone();
+
+    for &(state, assignment) in &clauses.fired {
+        let column = |j: usize| clauses.columns[(assignment, j)];
+        for k in 0..states {
+            let terms = (0..states).map(|j| column(j) * by_states[(j, k)]);
+            reset.reset[(state, k)] = terms.sum();
+        }
+        for k in 0..reset.u.len() {
+            let terms = (0..states).map(|j| column(j) * by_inputs[(j, k)]);
+            reset.reset_by_inputs[(state, k)] = terms.sum::<f64>() + column(states + k);
+        }
+    }
+}
+
+/// Clauses run one another without end.
+pub(super) struct EndlessUpdates {
+    /// Their conditions.
+    pub conditions: Vec<String>,
 }

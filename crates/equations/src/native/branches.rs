@@ -19,6 +19,10 @@ pub(super) struct Branches {
     /// Those that have changed sides at `crossed_at`, and do so once only there.
     pub crossed: Vec<bool>,
     pub crossed_at: f64,
+    /// Whether the condition of each clause holds, as 1 or 0; NaN before the run.
+    pub truths: Vec<f64>,
+    /// How often the system's clock has ticked.
+    pub ticks: u64,
 }
 
 /// How far a function is from switching.
@@ -31,7 +35,8 @@ pub(super) struct Margin {
 }
 
 impl Branches {
-    pub fn new(functions: usize) -> Self {
+    /// Nothing is known yet, of so many functions and conditions of clauses.
+    pub fn new(functions: usize, conditions: usize) -> Self {
         Self {
             held: vec![f64::NAN; functions],
             slack: vec![0.0; functions],
@@ -39,6 +44,8 @@ impl Branches {
             near: f64::INFINITY,
             crossed: vec![false; functions],
             crossed_at: f64::NAN,
+            truths: vec![f64::NAN; conditions],
+            ticks: 0,
         }
     }
 
@@ -49,6 +56,8 @@ impl Branches {
         self.crossed.copy_from_slice(&other.crossed);
         self.crossed_at = other.crossed_at;
         self.near = other.near;
+        self.truths.copy_from_slice(&other.truths);
+        self.ticks = other.ticks;
     }
 
     /// Whether nobody has asked yet.
@@ -110,7 +119,8 @@ impl Branches {
 
 impl Checkpoint for Branches {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        visit_fields!(archive, self.crossed_at, self.near);
+        visit_fields!(archive, self.crossed_at, self.near, self.ticks);
+        archive.slice(&mut self.truths)?;
         archive.slice(&mut self.held)?;
         archive.slice(&mut self.slack)?;
         archive.slice(&mut self.due)?;

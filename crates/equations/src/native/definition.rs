@@ -15,8 +15,10 @@ pub struct Definition {
     pub model: Arc<Model>,
     /// Values of the parameters.
     pub parameters: Vec<f64>,
-    /// Start values of the states.
+    /// Start values of the states, the discrete ones last.
     pub states: Vec<f64>,
+    /// The time between two ticks of the system's clock, if it has one.
+    pub sample: Option<f64>,
     /// Start values of the inputs: first guesses for initialization.
     pub inputs: Vec<f64>,
     /// Units of the inputs, where they are given.
@@ -43,6 +45,7 @@ impl Definition {
             model: Arc::new(model),
             parameters,
             states,
+            sample: None,
             inputs,
             tolerance: 1e-10,
         }

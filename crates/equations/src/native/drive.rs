@@ -38,6 +38,14 @@ impl Drive {
         }
     }
 
+    /// These values and slopes; nothing is known of how slopes change.
+    pub fn hold(&mut self, values: &[f64], slopes: &[f64]) {
+        self.values.copy_from_slice(values);
+        self.slopes.copy_from_slice(slopes);
+        self.curvatures.fill(0.0);
+        self.thirds.fill(0.0);
+    }
+
     /// How a point moves whose states have these derivatives.
     pub fn motion<'a>(&'a self, states: &'a [f64]) -> Motion<'a> {
         Motion {

@@ -56,6 +56,9 @@ struct Switching {
     results: Vec<First>,
     natural_f: Evaluator<f64>,
     natural_g: Evaluator<f64>,
+    conditions: Evaluator<f64>,
+    assignments: Evaluator<First>,
+    assigned: Vec<First>,
 }
 
 impl Switching {
@@ -64,12 +67,16 @@ impl Switching {
         let functions = Arc::new(held.function_program());
         let f = Arc::new(model.derivative_program());
         let g = Arc::new(model.output_program());
+        let assignments = Arc::new(held.assignment_program());
 
         Self {
             functions: Evaluator::new(functions, &zero, &constants(parameters)),
             results: vec![zero; held.functions().len()],
             natural_f: Evaluator::new(f, &0.0, parameters),
             natural_g: Evaluator::new(g, &0.0, parameters),
+            conditions: Evaluator::new(Arc::new(held.condition_program()), &0.0, parameters),
+            assigned: vec![zero; assignments.results()],
+            assignments: Evaluator::new(assignments, &zero, &constants(parameters)),
         }
     }
 }
@@ -182,6 +189,8 @@ impl Dynamics {
             switching.functions.set_switches(first);
             switching.natural_f.set_switches(&self.switches);
             switching.natural_g.set_switches(&self.switches);
+            switching.conditions.set_switches(&self.switches);
+            switching.assignments.set_switches(first);
         }
     }
 
@@ -237,6 +246,45 @@ impl Dynamics {
             values[i] = result.value;
             rates[i] = result.derivative;
         }
+    }
+
+    /// The conditions of the clauses, each 1 or 0.
+    pub fn conditions(&mut self, at: Point<'_>, truths: &mut [f64]) {
+        if let Some(switching) = &mut self.switching {
+            set_leaves(&mut switching.conditions, at);
+            switching.conditions.run(truths);
+        }
+    }
+
+    /// What the clauses would set here.
+    pub fn assignments(&mut self, at: Point<'_>, values: &mut [f64]) {
+        self.first.rest(at);
+        for (value, assigned) in values.iter_mut().zip(self.run_assignments(at.time)) {
+            *value = assigned.value;
+        }
+    }
+
+    /// How what the clauses would set depends on states (a column each), then on inputs.
+    pub fn assignment_columns(&mut self, at: Point<'_>, columns: &mut DMatrix<f64>) {
+        let states = at.states.len();
+        self.first.rest(at);
+
+        for i in 0..states + at.inputs.len() {
+            self.first.leaf(i).derivative = 1.0;
+            let assigned = self.run_assignments(at.time);
+            copy_derivatives(assigned, columns.column_mut(i).as_mut_slice());
+            self.first.leaf(i).derivative = 0.0;
+        }
+    }
+
+    fn run_assignments(&mut self, time: f64) -> &[First] {
+        let Some(switching) = &mut self.switching else {
+            return &[];
+        };
+        let assignments = &mut switching.assignments;
+        self.first.set(assignments, &Dual::new(time, 0.0));
+        assignments.run(&mut switching.assigned);
+        &switching.assigned
     }
 
     /// A switching function, and how it depends on time, states and inputs.
@@ -385,6 +433,15 @@ impl Dynamics {
 }
 
 impl Leaves<First> {
+    /// A state, or after them an input.
+    fn leaf(&mut self, index: usize) -> &mut First {
+        let states = self.states.len();
+        match index.checked_sub(states) {
+            None => &mut self.states[index],
+            Some(input) => &mut self.inputs[input],
+        }
+    }
+
     fn move_along(&mut self, at: Point<'_>, motion: Motion<'_>) {
         set_moving(&mut self.states, at.states, motion.states);
         set_moving(&mut self.inputs, at.inputs, motion.inputs);

@@ -4,14 +4,14 @@
 //! stops; a step that is taken goes on, on the other side. At an instant all branches are taken
 //! anew where they are clearly wrong, and those whose function is at zero by where it goes.
 
-use dovetail_core::{Error, MacroStep, Signal};
-
+use dovetail_core::{Error, EventGradient, MacroStep, Signal};
 use dovetail_numerics::Hint;
 
-use super::branch_update::BranchUpdate;
+use super::branch_update::{BranchUpdate, EndlessUpdates};
 use super::branches::{Branches, Margin};
-use super::drive::{Driven, Segment};
-use super::system::NativeSystem;
+use super::drive::{Drive, Driven, Segment};
+use super::dynamics::Dynamics;
+use super::system::{NativeState, NativeSystem};
 use super::watch::{Crossing, Watch, WatchPoint};
 use crate::held::SwitchKind;
 
@@ -93,7 +93,8 @@ impl NativeSystem {
         segment: &Segment,
         inputs: &[Signal],
     ) -> Result<Arrival, Error> {
-        let Some(mut watch) = self.watch.take() else {
+        let watch = self.watch.take_if(|watch| !watch.kinds.is_empty());
+        let Some(mut watch) = watch else {
             return self.step_blindly(segment, inputs);
         };
         let arrival = self.watch_segment(&mut watch, segment, inputs);
@@ -309,29 +310,137 @@ impl NativeSystem {
         }
     }
 
-    /// The states have come to `time`, and inputs are as the drive says: crosses what is due, and
-    /// takes the branches that agree with the functions.
-    pub(super) fn cross(&mut self, at: EventSide, time: f64) {
+    /// The states have come to `time`, and inputs are as the drive says: crosses what is due, takes
+    /// the branches that agree with the functions, and runs clauses.
+    pub(super) fn cross(&mut self, at: EventSide, time: f64) -> Result<(), Error> {
         let Some(mut watch) = self.watch.take() else {
-            return;
+            return Ok(());
         };
         let state = match at {
             EventSide::Now => &mut self.now,
             EventSide::End => &mut self.end,
         };
-        let mut branches = std::mem::replace(&mut state.branches, Branches::new(0));
-        let mut crossing = BranchUpdate {
-            dynamics: &mut self.dynamics,
-            drive: &self.drive,
-            kinds: &watch.kinds,
-            point: &mut watch.after,
-            states: &state.values,
-            side: state.side,
+        let ticks = self.clock.is_due(&state.branches, time);
+        let updated = update(
+            &mut self.dynamics,
+            &self.drive,
+            &mut watch,
+            state,
             time,
-        };
-        crossing.cross(&mut branches);
-        state.branches = branches;
+            ticks,
+            None,
+        );
+        state.branches.ticks += u64::from(ticks);
         self.watch = Some(watch);
+        updated.map_err(|endless| self.endless(time, &endless))
+    }
+
+    /// What the event at which the system stands, if it does, makes of small changes.
+    pub(super) fn preview_event(&mut self, into: &mut EventGradient) {
+        let Some(mut watch) = self.watch.take() else {
+            return;
+        };
+        let time = self.now.time;
+        let ticks = self.clock.is_due(&self.now.branches, time);
+        let switches = self.dynamics.next_switch(self.now.side) <= time;
+        let resets = !watch.clauses.is_empty();
+        let any = ticks || switches || self.now.branches.any_due();
+        into.make_reset(resets && any);
+
+        if into.resets() {
+            self.drive.hold(&self.now.inputs, &self.now.slopes);
+            let mut ahead = self.now.clone();
+            ahead.side = time;
+            let dynamics = &mut self.dynamics;
+            // One that has no end is reported when it is crossed.
+            let _ = update(
+                dynamics,
+                &self.drive,
+                &mut watch,
+                &mut ahead,
+                time,
+                ticks,
+                Some(into),
+            );
+        }
+        self.watch = Some(watch);
+    }
+
+    fn endless(&self, time: f64, endless: &EndlessUpdates) -> Error {
+        let conditions = endless.conditions.clone();
+        Error::system(&self.interface.name, time, Endless { conditions })
+    }
+}
+
+/// Takes the branches of a state, and runs clauses.
+fn update(
+    dynamics: &mut Dynamics,
+    drive: &Drive,
+    watch: &mut Watch,
+    state: &mut NativeState,
+    time: f64,
+    ticks: bool,
+    reset: Option<&mut EventGradient>,
+) -> Result<(), EndlessUpdates> {
+    let mut crossing = BranchUpdate {
+        dynamics,
+        drive,
+        kinds: &watch.kinds,
+        clauses: &mut watch.clauses,
+        point: &mut watch.after,
+        states: &mut state.values,
+        ticks,
+        reset,
+        side: state.side,
+        time,
+    };
+    crossing.cross(&mut state.branches)
+}
+
+/// Clauses run one another without end.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "its `when` clauses run one another without end: {}; \
+     let each set something that makes its own condition false",
+    quoted(conditions)
+)]
+struct Endless {
+    conditions: Vec<String>,
+}
+
+fn quoted(conditions: &[String]) -> String {
+    let quoted: Vec<String> = conditions.iter().map(|text| format!("`{text}`")).collect();
+    quoted.join(", ")
+}
+
+/// The clock of a system that samples.
+#[derive(Clone, Copy)]
+pub(super) struct Clock {
+    /// Infinite where there is none.
+    pub period: f64,
+    /// The start of the run; NaN before anybody has asked.
+    pub start: f64,
+}
+
+impl Clock {
+    pub fn new(period: Option<f64>) -> Self {
+        Self {
+            period: period.unwrap_or(f64::INFINITY),
+            start: f64::NAN,
+        }
+    }
+
+    /// When it ticks next.
+    pub fn next(&self, branches: &Branches) -> f64 {
+        match branches.ticks {
+            _ if self.period.is_infinite() => f64::INFINITY,
+            0 => self.start,
+            ticks => self.start + ticks as f64 * self.period,
+        }
+    }
+
+    fn is_due(&self, branches: &Branches, time: f64) -> bool {
+        self.next(branches) <= time
     }
 }
 

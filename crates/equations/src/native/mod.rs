@@ -2,6 +2,7 @@
 
 mod branch_update;
 mod branches;
+mod clauses;
 mod definition;
 mod drive;
 mod dynamics;

@@ -8,10 +8,11 @@ use dovetail_core::{
 use dovetail_numerics::{Hint, Integrator, Tolerance};
 
 use super::branches::Branches;
+use super::clauses::Clauses;
 use super::definition::Definition;
 use super::drive::{Drive, Driven, Segment, Watched};
 use super::dynamics::{Dynamics, Point};
-use super::events::{Crowd, EventSide};
+use super::events::{Clock, Crowd, EventSide};
 use super::failure::failure;
 use super::linear::{LinearEngine, MOST_STATES};
 use super::response::{EvaluationScratch, ResponseFiller};
@@ -45,6 +46,9 @@ pub struct NativeSystem {
     pub(super) watch: Option<Box<Watch>>,
     /// Whether events were crossed within the step last taken or tried.
     crossed: bool,
+    pub(super) clock: Clock,
+    /// The start values, until the run begins: each question is then answered from there.
+    initial: Option<NativeState>,
 }
 
 /// Where a system is.
@@ -58,19 +62,19 @@ pub(super) struct NativeState {
     pub hint: Hint,
     pub branches: Branches,
     /// The inputs last applied, and their slopes.
-    inputs: Vec<f64>,
-    slopes: Vec<f64>,
+    pub inputs: Vec<f64>,
+    pub slopes: Vec<f64>,
 }
 
 impl NativeState {
     /// The start values of a definition.
-    fn start(definition: &Definition, functions: usize) -> Self {
+    fn start(definition: &Definition, branches: Branches) -> Self {
         Self {
             time: 0.0,
             side: 0.0,
             values: definition.states.clone(),
             hint: Hint::default(),
-            branches: Branches::new(functions),
+            branches,
             inputs: definition.inputs.clone(),
             slopes: vec![0.0; definition.model.inputs.len()],
         }
@@ -104,7 +108,10 @@ impl NativeSystem {
         let kinds = held.as_ref().map(HeldModel::kinds);
         let functions = kinds.as_ref().map_or(0, Vec::len);
         let switches = model.switches.len() + functions;
-        let now = NativeState::start(definition, functions);
+        let clauses = Clauses::of(model);
+        let branches = Branches::new(functions, clauses.conditions());
+        let now = NativeState::start(definition, branches);
+        let initial = (!clauses.is_empty()).then(|| now.clone());
 
         Self {
             interface: definition.interface(),
@@ -121,8 +128,10 @@ impl NativeSystem {
             },
             drive: Drive::new(&definition.inputs),
             work: EvaluationScratch::new(model),
-            watch: kinds.map(|kinds| Box::new(Watch::new(model.states.len(), kinds))),
+            watch: kinds.map(|kinds| Box::new(Watch::new(model.states.len(), kinds, clauses))),
             crossed: false,
+            clock: Clock::new(definition.sample),
+            initial,
         }
     }
 
@@ -152,10 +161,11 @@ impl NativeSystem {
             } else {
                 self.end.time
             };
-            let switch = self.dynamics.next_switch(start);
-            let segment = Segment::new(step, elapsed, switch);
             self.end.side = start;
-            self.enter_segment(&segment, inputs);
+            self.enter_segment(start, elapsed, inputs)?;
+            let tick = self.clock.next(&self.end.branches);
+            let switch = self.dynamics.next_switch(start).min(tick);
+            let segment = Segment::new(step, elapsed, switch);
             let arrival = match crowd.dwell(&segment) {
                 Some(dwell) => self.step_blindly(&dwell, inputs)?,
                 None => self.step_watched(&segment, inputs)?,
@@ -175,13 +185,25 @@ impl NativeSystem {
     }
 
     /// Branches at the start of a segment: inputs may have jumped, and events may be due.
-    fn enter_segment(&mut self, segment: &Segment, inputs: &[Signal]) {
-        let start = self.end.side;
+    fn enter_segment(&mut self, start: f64, elapsed: f64, inputs: &[Signal]) -> Result<(), Error> {
         if self.watch.is_some() {
-            self.drive.set(inputs, segment.start, 1);
-            self.cross(EventSide::End, start);
+            self.drive.set(inputs, elapsed, 1);
+            self.cross(EventSide::End, start)?;
         }
         self.dynamics.enter(start, &self.end.branches.held);
+        Ok(())
+    }
+
+    /// The next time after `time` at which something is known to switch: a condition on time, or
+    /// the clock as it stands in a state.
+    fn next_known(&self, state: &NativeState, time: f64) -> f64 {
+        let tick = self.clock.next(&state.branches);
+        let switch = self.dynamics.next_switch(time);
+        if tick > time {
+            switch.min(tick)
+        } else {
+            switch
+        }
     }
 
     pub(super) fn step_segment(
@@ -318,7 +340,7 @@ impl NativeSystem {
 
     /// `time`, but at the end of a step not beyond a switch that lies exactly there.
     fn before_switch(&self, time: f64) -> f64 {
-        let switch = self.dynamics.next_switch(self.now.side);
+        let switch = self.next_known(&self.now, self.now.side);
         time.min(switch.next_down())
     }
 
@@ -336,7 +358,7 @@ impl NativeSystem {
         } else {
             self.end.time
         };
-        let switch = self.dynamics.next_switch(reached.next_down());
+        let switch = self.next_known(&self.end, reached.next_down());
         let time = if switch == reached {
             reached.next_down()
         } else {
@@ -355,16 +377,27 @@ impl NativeSystem {
     }
 
     /// An instant: time stays, inputs jump.
-    fn answer_at_instant(&mut self, time: f64, inputs: &[Signal], response: &mut Response) {
+    fn answer_at_instant(
+        &mut self,
+        time: f64,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
+        if let Some(initial) = &self.initial {
+            self.now = initial.clone();
+            self.clock.start = time;
+        }
+
         self.now.time = time;
         self.now.side = time;
         if self.watch.is_some() {
             self.drive.set(inputs, 0.0, 1);
-            self.cross(EventSide::Now, time);
+            self.cross(EventSide::Now, time)?;
         }
         self.answer(false, time, 0.0, inputs, response);
         response.reached = time;
-        response.next_event = self.dynamics.next_switch(time);
+        response.next_event = self.next_known(&self.now, time);
+        Ok(())
     }
 }
 
@@ -401,10 +434,10 @@ impl System for NativeSystem {
         response: &mut Response,
     ) -> Result<(), Error> {
         if step.is_instant() {
-            self.answer_at_instant(step.start, inputs, response);
-            return Ok(());
+            return self.answer_at_instant(step.start, inputs, response);
         }
 
+        self.initial = None;
         response.reused = self.tried.step == Some(step) && self.tried.inputs == inputs;
         if !response.reused {
             self.tried.step = None;
@@ -420,6 +453,17 @@ impl System for NativeSystem {
         }
 
         self.tried.step = None;
+        Ok(())
+    }
+
+    fn begin(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
+        self.answer_at_instant(step.start, inputs, response)?;
+        self.initial = None;
         Ok(())
     }
 
@@ -451,6 +495,8 @@ impl System for NativeSystem {
 impl Checkpoint for NativeSystem {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.slice(&mut self.sizes)?;
+        visit_fields!(archive, self.clock.start);
+        self.initial = None; // what can be written down has begun
         self.now.visit(archive)?;
         self.end.visit(archive)?;
         archive.field(&mut self.tried.step)?;
@@ -513,9 +559,17 @@ impl Linearize for NativeSystem {
             None => self.dynamics.linearize(at, into),
         }
 
+        self.preview_event(&mut into.event);
         let branches = &self.now.branches;
         into.event.due = branches.due.iter().filter(|due| **due).count() as u64;
         if let Some(function) = branches.due.iter().position(|due| *due) {
+            self.dynamics.enter(self.now.side, &self.now.branches.held);
+            let at = Point {
+                time,
+                states: &self.now.values,
+                inputs: &self.now.inputs,
+                slopes: &self.now.slopes,
+            };
             self.dynamics
                 .function_gradient(at, function, &mut into.event);
             // An integer part changes where the function is this, not where it is zero.

@@ -8,6 +8,7 @@
 use dovetail_numerics::bracketed_root;
 
 use super::branches::Branches;
+use super::clauses::Clauses;
 use super::drive::Driven;
 use crate::held::SwitchKind;
 
@@ -69,6 +70,7 @@ pub(super) struct Crossing {
 /// The two points, and scratch.
 pub(super) struct Watch {
     pub kinds: Vec<SwitchKind>,
+    pub clauses: Clauses,
     pub before: WatchPoint,
     pub after: WatchPoint,
     /// The functions at the ends of the parts, one row for each end.
@@ -86,12 +88,13 @@ struct Bracket {
 }
 
 impl Watch {
-    pub fn new(states: usize, kinds: Vec<SwitchKind>) -> Self {
+    pub fn new(states: usize, kinds: Vec<SwitchKind>, clauses: Clauses) -> Self {
         let functions = kinds.len();
         let point = WatchPoint::new(states, functions);
 
         Self {
             kinds,
+            clauses,
             before: point.clone(),
             after: point,
             samples: vec![vec![0.0; functions]; PARTS + 1],

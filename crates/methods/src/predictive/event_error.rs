@@ -18,16 +18,19 @@ use super::Predictive;
 use super::tuning::{GRAZING, NEGLIGIBLE_JUMP, SIMULTANEOUS};
 use crate::finite::finite_or_zero;
 use crate::interface_system::CoupledInput;
+use crate::row_product::row_product;
 
 /// The near side of an event that is about to be crossed.
 #[derive(Default)]
 pub(super) struct EventError {
-    /// By how much the event is late, in all systems that have it; NaN where that is not known.
+    /// By how much the event is late, in all systems that have it: none where its time was known,
+    /// NaN where it is not known.
     late: Option<f64>,
     /// The size of the step before it.
     size: f64,
-    /// The derivatives of all states before it.
-    before: Vec<f64>,
+    /// What the event makes of the derivatives of all states before it, and of their errors.
+    slopes: Vec<f64>,
+    errors: Vec<f64>,
 }
 
 impl Predictive<'_> {
@@ -36,25 +39,57 @@ impl Predictive<'_> {
         let Some(error) = &self.errors.global else {
             return;
         };
-        let mut before = std::mem::take(&mut self.errors.event.before);
-        before.clear();
-        let mut late = None;
-        let mut first = 0;
+        let mut event = std::mem::take(&mut self.errors.event);
+        event.slopes.clear();
+        event.errors.clear();
+        event.late = None;
+        event.size = size;
 
         for (system, here) in self.interface_system.linearizations().enumerate() {
+            let first = event.slopes.len();
+            let errors = &error.states[first..][..here.x.len()];
             for state in 0..here.x.len() {
-                before.push(self.consistent_slope(system, here, state));
+                event
+                    .slopes
+                    .push(self.consistent_slope(system, here, state));
             }
             if here.event.due > 0 {
-                let states = &error.states[first..][..here.x.len()];
-                let slopes = &before[first..];
-                let delay = self.delay_of(system, &here.event, states, slopes);
-                late = Some(agreed(late, delay, size));
+                let slopes = &event.slopes[first..];
+                let delay = self.delay_of(system, &here.event, errors, slopes);
+                event.late = Some(agreed(event.late, delay, size));
             }
-            first += here.x.len();
+            event.errors.extend(errors);
+            if here.event.resets() {
+                self.reset_small_changes(system, &mut event.slopes[first..], false);
+                self.reset_small_changes(system, &mut event.errors[first..], true);
+            }
         }
 
-        self.errors.event = EventError { late, size, before };
+        self.errors.event = event;
+    }
+
+    /// What the event makes of a small change of a system's states and inputs: of their errors, or
+    /// of how they move.
+    fn reset_small_changes(&self, system: usize, states: &mut [f64], errors: bool) {
+        let here = self.interface_system.linearization(system);
+        let before = states.to_vec();
+
+        for (i, state) in states.iter_mut().enumerate() {
+            *state = row_product(&here.event.reset, i, &before);
+            for column in &self.interface_system.columns[system] {
+                let gain = here.event.reset_by_inputs[(i, column.input)];
+                if gain == 0.0 {
+                    continue;
+                }
+                *state += gain
+                    * match &self.errors.global {
+                        Some(error) if errors => {
+                            error.outputs[self.coupling.variables[column.variable].stacked]
+                        }
+                        _ => finite_or_zero(self.coupling.start[column.variable].slope),
+                    };
+            }
+        }
     }
 
     /// `f` under the inputs that agree.
@@ -108,29 +143,22 @@ impl Predictive<'_> {
 
     /// The event has been crossed.
     pub(super) fn carry_over_event(&mut self) {
-        let EventError { late, size, .. } = self.errors.event;
-        let Some(late) = late else {
-            return; // its time was known: only what it sets anew counts
-        };
-        let grazes = late.is_nan() || late.abs() > GRAZING * size;
-        let mut jumps = false;
-        let mut first = 0;
         let Some(error) = &mut self.errors.global else {
             return;
         };
+        let event = &self.errors.event;
+        let late = event.late.unwrap_or(0.0);
+        let grazes = late.is_nan() || late.abs() > GRAZING * event.size;
+        let mut jumps = false;
+        error.states.copy_from_slice(&event.errors);
 
-        for here in self.interface_system.linearizations() {
-            let states = first..first + here.x.len();
-            let before = &self.errors.event.before[states.clone()];
-            for (i, state) in states.clone().enumerate() {
-                let jump = before[i] - here.f[i];
-                let least = NEGLIGIBLE_JUMP * (before[i].abs() + here.f[i].abs());
-                if jump.abs() > least {
-                    jumps = true;
-                    error.states[state] += jump * finite_or_zero(late);
-                }
+        for (state, after) in self.interface_system.state_slopes().enumerate() {
+            let before = event.slopes[state];
+            let jump = before - after;
+            if jump.abs() > NEGLIGIBLE_JUMP * (before.abs() + after.abs()) {
+                jumps = true;
+                error.states[state] += jump * finite_or_zero(late);
             }
-            first = states.end;
         }
 
         self.errors.knowledge.unsure |= grazes && jumps;

@@ -6,14 +6,14 @@ use dovetail_equations::{Definition, Place, SyntaxError, Unused};
 use toml::Spanned;
 
 use super::source::{EquationsSource, NAME};
-use super::text::EquationsText;
+use super::text::{EquationsText, WhenWritten};
 use crate::bytes::from_bytes;
 use crate::diagnostic::{Problem, line_and_column};
 use crate::file::common_keys::{check_system_name, restrictions};
 use crate::file::toml_file::within_string;
 use crate::source::kind::{ReadSystem, Reading, SourceKind};
 use crate::source::system_source::SystemSource;
-use crate::source::table::{Named, SystemTable};
+use crate::source::table::{Named, SystemTable, WhenTable};
 use crate::source::value::{Bounds, Given};
 
 /// Systems given as equations.
@@ -107,6 +107,9 @@ fn written(name: &str, table: &SystemTable, problems: &mut Vec<Problem>) -> Equa
     let inputs = table.inputs.iter();
     let inputs = inputs.map(|(name, value)| (text(name), start(name, value, problems)));
     let inputs = inputs.collect();
+    let discrete = table.discrete.iter();
+    let discrete = discrete.map(|(name, value)| (text(name), start(name, value, problems)));
+    let discrete = discrete.collect();
     let outputs = table.outputs.iter();
     let unit = |name: &Spanned<String>| {
         let given = table
@@ -121,12 +124,68 @@ fn written(name: &str, table: &SystemTable, problems: &mut Vec<Problem>) -> Equa
         inputs,
         parameters,
         states,
+        discrete,
+        sample: sample(table, problems),
+        whens: whens(table),
         equations: table.equations.as_ref().map(text).unwrap_or_default(),
         outputs: outputs
             .map(|(name, formula)| (text(name), text(formula)))
             .collect(),
         input_units: table.inputs.keys().map(unit).collect(),
         output_units: table.outputs.keys().map(unit).collect(),
+    }
+}
+
+/// The clauses as they are written.
+fn whens(table: &SystemTable) -> Vec<WhenWritten> {
+    let texts = |named: &Named<String>| {
+        let pairs = named.iter();
+        pairs
+            .map(|(name, text)| (name.get_ref().clone(), text.get_ref().clone()))
+            .collect()
+    };
+    let clauses = table.when.iter().map(|when| {
+        let when = when.get_ref();
+        WhenWritten {
+            condition: when.condition.get_ref().clone(),
+            set: texts(&when.set),
+            reset: texts(&when.reset),
+        }
+    });
+    clauses.collect()
+}
+
+/// The period of the clock, which a clause must use, and which a clause may need.
+fn sample(table: &SystemTable, problems: &mut Vec<Problem>) -> Option<f64> {
+    let samples =
+        |when: &&Spanned<WhenTable>| when.get_ref().condition.get_ref().trim() == "sample";
+    let clause = table.when.iter().find(samples);
+
+    match (&table.sample, clause) {
+        (None, None) => None,
+        (None, Some(clause)) => {
+            let span = clause.get_ref().condition.span();
+            let message = "the condition is `sample`, but the system has no clock";
+            let problem = Problem::at(span, message.to_owned());
+            problems.push(problem.help("add its period, `sample = 0.01`, to the system"));
+            None
+        }
+        (Some(period), None) => {
+            let message = "a clock that no clause uses";
+            let problem = Problem::at(period.span(), message.to_owned());
+            problems
+                .push(problem.help("add a `[[systems.NAME.when]]` with `condition = \"sample\"`"));
+            None
+        }
+        (Some(period), Some(_)) => {
+            let value = *period.get_ref();
+            if !(value > 0.0 && value.is_finite()) {
+                let message = format!("a period of {value} s: it must be positive");
+                problems.push(Problem::at(period.span(), message));
+                return None;
+            }
+            Some(value)
+        }
     }
 }
 
@@ -202,6 +261,11 @@ fn locate(
     let span = match &error.place {
         Place::Equations => table.equations.as_ref().map(|text| string(text.span())),
         Place::Output(index) => Some(string(table.outputs[*index].span())),
+        Place::Condition(when) => {
+            let condition = table.when.get(*when).map(|when| &when.get_ref().condition);
+            condition.map(|text| string(text.span()))
+        }
+        Place::Assignment(when, index) => assignment(table, *when, *index).map(string),
         Place::Name(name) => declaration(table, name),
     };
     let span = span.unwrap_or_else(|| system.span());
@@ -217,10 +281,18 @@ fn locate(
     }
 }
 
+/// Where a clause sets something: discrete states, then continuous ones.
+fn assignment(table: &SystemTable, when: usize, index: usize) -> Option<Range<usize>> {
+    let when = table.when.get(when)?.get_ref();
+    let mut values = when.set.values().chain(when.reset.values());
+    values.nth(index).map(Spanned::span)
+}
+
 /// Where a name is declared: where that is done twice, the second is the wrong one.
 fn declaration(table: &SystemTable, name: &str) -> Option<Range<usize>> {
     let known = table.inputs.keys().chain(table.parameters.keys());
-    let mut keys = known.chain(table.states.keys()).chain(table.outputs.keys());
+    let states = table.states.keys().chain(table.discrete.keys());
+    let mut keys = known.chain(states).chain(table.outputs.keys());
     keys.rfind(|key| key.get_ref() == name).map(Spanned::span)
 }
 

@@ -1,6 +1,6 @@
 //! Equations as they are written, with the values of their states and parameters.
 
-use dovetail_equations::{Definition, Model, Source, SyntaxError};
+use dovetail_equations::{Definition, Model, Source, SyntaxError, WhenText};
 use dovetail_guaranteed::{Boxes, Interval};
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +13,38 @@ pub(crate) struct EquationsText {
     pub inputs: Vec<(String, f64)>,
     pub parameters: Vec<(String, Bounds)>,
     pub states: Vec<(String, Bounds)>,
+    pub discrete: Vec<(String, f64)>,
+    pub sample: Option<f64>,
+    pub whens: Vec<WhenWritten>,
     pub equations: String,
     pub outputs: Vec<(String, String)>,
     pub input_units: Vec<Option<String>>,
     pub output_units: Vec<Option<String>>,
+}
+
+/// A clause as it is written.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct WhenWritten {
+    pub condition: String,
+    pub set: Vec<(String, String)>,
+    pub reset: Vec<(String, String)>,
+}
+
+impl WhenWritten {
+    fn text(&self) -> WhenText<'_> {
+        WhenText {
+            condition: &self.condition,
+            set: pairs(&self.set),
+            reset: pairs(&self.reset),
+        }
+    }
+}
+
+fn pairs(named: &[(String, String)]) -> Vec<(&str, &str)> {
+    let pairs = named.iter();
+    pairs
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect()
 }
 
 fn names<T>(named: &[(String, T)]) -> Vec<&str> {
@@ -37,21 +65,22 @@ fn intervals(named: &[(String, Bounds)]) -> Vec<Interval> {
 impl EquationsText {
     /// The equations, compiled, with the middles of all boxes.
     pub fn compile(&self) -> Result<Definition, Vec<SyntaxError>> {
-        let outputs = self.outputs.iter();
         let model = Model::parse(&Source {
             inputs: names(&self.inputs),
             parameters: names(&self.parameters),
             states: names(&self.states),
+            discrete: names(&self.discrete),
             equations: &self.equations,
-            outputs: outputs
-                .map(|(name, formula)| (name.as_str(), formula.as_str()))
-                .collect(),
+            outputs: pairs(&self.outputs),
+            whens: self.whens.iter().map(WhenWritten::text).collect(),
         })?;
         let inputs = self.inputs.iter().map(|(_, start)| *start).collect();
         let parameters = middles(&self.parameters);
-        let states = middles(&self.states);
+        let mut states = middles(&self.states);
+        states.extend(self.discrete.iter().map(|(_, start)| *start));
 
         Ok(Definition {
+            sample: self.sample,
             input_units: self.input_units.clone(),
             output_units: self.output_units.clone(),
             ..Definition::new(&self.name, model, parameters, states, inputs)

@@ -29,6 +29,12 @@ pub struct SystemTable {
     pub(crate) inputs: Named<Given>,
     pub(crate) parameters: Named<Given>,
     pub(crate) states: Named<Given>,
+    /// Start values of states that only clauses change.
+    pub(crate) discrete: Named<Given>,
+    /// The time between two ticks of the system's clock.
+    pub(crate) sample: Option<Spanned<f64>>,
+    /// What is set anew at events.
+    pub(crate) when: Vec<Spanned<WhenTable>>,
     pub(crate) equations: Option<Spanned<String>>,
     pub(crate) outputs: Named<String>,
     pub(crate) units: Named<String>,
@@ -38,6 +44,17 @@ pub struct SystemTable {
     pub(crate) others: Named<toml::Value>,
     /// Values that the user gives to a source that looks them up itself.
     pub(crate) overridden: Vec<(String, String)>,
+}
+
+/// A clause: what is set anew when its condition becomes true.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WhenTable {
+    pub condition: Spanned<String>,
+    #[serde(default)]
+    pub set: Named<String>,
+    #[serde(default)]
+    pub reset: Named<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -51,7 +68,7 @@ pub(crate) struct Restrict {
 }
 
 /// The keys that every table may have, in the order in which they are listed.
-pub(crate) const KEYS: [&str; 13] = [
+pub(crate) const KEYS: [&str; 16] = [
     "fmu",
     "interface",
     "probe",
@@ -60,6 +77,9 @@ pub(crate) const KEYS: [&str; 13] = [
     "inputs",
     "parameters",
     "states",
+    "discrete",
+    "sample",
+    "when",
     "equations",
     "outputs",
     "units",
@@ -108,6 +128,9 @@ impl SystemTable {
             "inputs" => self.inputs = map.next_value()?,
             "parameters" => self.parameters = map.next_value()?,
             "states" => self.states = map.next_value()?,
+            "discrete" => self.discrete = map.next_value()?,
+            "sample" => self.sample = map.next_value()?,
+            "when" => self.when = map.next_value()?,
             "equations" => self.equations = map.next_value()?,
             "outputs" => self.outputs = map.next_value()?,
             "units" => self.units = map.next_value()?,

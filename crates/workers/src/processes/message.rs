@@ -72,7 +72,7 @@ pub(crate) fn words(interface: &Interface) -> usize {
     let order = 5 + (MAX_DEGREE + 2) * inputs;
     let response = 5 + 3 * outputs + 3 * states;
     let matrices = (states + outputs) * (states + 2 * inputs);
-    let event = 4 + states + 2 * inputs + states * states;
+    let event = 4 + states + 2 * inputs + states * (states + inputs);
     let linearization = 3 + matrices + 3 * states + 2 * inputs + 2 * outputs + event;
 
     order.max(response).max(linearization).max(LEAST_WORDS)
@@ -200,32 +200,29 @@ pub(crate) fn put_linearization(words: &[AtomicU64], of: &Linearization, seconds
 
 fn put_event(put: &mut Put<'_>, event: &EventGradient) {
     put.word(event.due);
-    if event.due == 0 {
-        return;
+    put.word(u64::from(event.resets()));
+    if event.due > 0 {
+        put.floats(&[event.value, event.time]);
+        for vector in [&event.x, &event.u, &event.u_slope] {
+            put.floats(vector.as_slice());
+        }
     }
-
-    put.floats(&[event.value, event.time]);
-    for vector in [&event.x, &event.u, &event.u_slope] {
-        put.floats(vector.as_slice());
-    }
-    put.word(event.reset.nrows() as u64);
     put.floats(event.reset.as_slice());
+    put.floats(event.reset_by_inputs.as_slice());
 }
 
 fn take_event(take: &mut Take<'_>, event: &mut EventGradient) {
     event.due = take.word();
-    if event.due == 0 {
-        return;
+    event.make_reset(take.word() != 0);
+    if event.due > 0 {
+        event.value = take.float();
+        event.time = take.float();
+        for vector in [&mut event.x, &mut event.u, &mut event.u_slope] {
+            take.floats(vector.as_mut_slice());
+        }
     }
-
-    event.value = take.float();
-    event.time = take.float();
-    for vector in [&mut event.x, &mut event.u, &mut event.u_slope] {
-        take.floats(vector.as_mut_slice());
-    }
-    let rows = (take.word() as usize).min(event.x.len());
-    event.make_reset(rows);
     take.floats(event.reset.as_mut_slice());
+    take.floats(event.reset_by_inputs.as_mut_slice());
 }
 
 /// What [`put_linearization`] put, but for its first word; the seconds.
