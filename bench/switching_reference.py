@@ -1,0 +1,798 @@
+#!/usr/bin/env python3
+"""Solutions of models that switch, by means that share no code with the engine.
+
+    python3 bench/switching_reference.py MODEL.toml [--points 1001] [--events] [--self-check]
+
+A model of equations is flattened into one ordinary differential equation. Comparisons, `abs`, `min`, `max`, `sign`, `floor` and `mod` become
+branches that are held while SciPy integrates; every branch has a guard that is positive as long as the branch is right, and where a guard
+reaches zero the integration stops, the branch changes, clauses run, and a new integration begins. Where both branches lead back to the surface
+the solution slides along it, by Filippov's convex combination. Needs NumPy and SciPy.
+
+The CSV has a column for each state, discrete state and output. At an event its values are the limits from the right.
+"""
+
+import argparse
+import bisect
+import cmath
+import csv
+import heapq
+import math
+import pathlib
+import re
+import sys
+import time
+import tomllib
+
+import numpy as np
+from scipy import integrate, optimize
+
+FUNCTIONS = "sin cos tan asin acos atan sinh cosh tanh exp log log10 sqrt".split()
+KEYWORDS = {"if", "then", "elseif", "else", "and", "or", "not", "der", "time", "pi"}
+TOKEN = re.compile(r"[ \t]+|(?:#|//)[^\n]*|(?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)"
+                   r"|(?P<sign><=|>=|==|!=|[-+*/^<>=(),])|(?P<end>[;\n])")
+UNFINISHED = {"+", "-", "*", "/", "^", "<", "<=", ">", ">=", "==", "!=", "=", ",", "and", "or", "not", "if", "then", "elseif", "else"}
+SAMPLES = 8  # points of a step at which guards are looked at
+MOST_ROUNDS = 200  # of changes at one instant
+MOST_ORDERS = 9  # of derivatives whose jumps travel through delays
+IMAGINARY = 1e-30  # step of the complex-step derivative
+
+
+class Refusal(Exception):
+    """The model is beyond what this program does; the text says why."""
+
+
+# ---------------------------------------------------------------- from text to trees
+
+
+def tokens(text):
+    """The tokens of a text; a line that cannot end yet goes on in the next."""
+    found, position = [], 0
+    while position < len(text):
+        match = TOKEN.match(text, position)
+        if not match:
+            raise Refusal(f"cannot read `{text[position:position + 20]}`")
+        position = match.end()
+        if match.lastgroup:
+            found.append(match[match.lastgroup])
+    kept, depth = [], 0
+    for index, token in enumerate(found):
+        depth += (token == "(") - (token == ")")
+        following = next((other for other in found[index + 1:] if other != "\n"), None)
+        goes_on = depth > 0 or kept and kept[-1] in UNFINISHED or following in UNFINISHED - {"not", "if"}
+        if token in "\n;":
+            if token == ";" or not goes_on:
+                kept.append(";")
+        else:
+            kept.append(token)
+    return kept
+
+
+class Parser:
+    """Recursive descent over the grammar of the manual, loosest operators first. Trees are tuples."""
+
+    LEVELS = [{"or"}, {"and"}, None, {"<", "<=", ">", ">=", "==", "!="}, {"+", "-"}, {"*", "/"}]
+
+    def __init__(self, text):
+        self.tokens, self.position = tokens(text), 0
+
+    def peek(self):
+        return self.tokens[self.position] if self.position < len(self.tokens) else None
+
+    def take(self, expected=None):
+        token = self.peek()
+        if token is None or expected and token != expected:
+            raise Refusal(f"expected `{expected}`, found `{token}`")
+        self.position += 1
+        return token
+
+    def statements(self):
+        """All statements, as pairs of what is defined and its tree."""
+        while self.peek():
+            if self.peek() == ";":
+                self.take()
+                continue
+            target = self.primary()
+            self.take("=")
+            yield target, self.level(0)
+
+    def level(self, depth):
+        if depth == len(self.LEVELS):
+            return self.negation()
+        if self.LEVELS[depth] is None:
+            return ("not", self.level(depth)) if self.accept("not") else self.level(depth + 1)
+        tree = self.level(depth + 1)
+        while self.peek() in self.LEVELS[depth]:
+            tree = (self.take(), tree, self.level(depth + 1))
+        return tree
+
+    def accept(self, token):
+        return self.peek() == token and bool(self.take())
+
+    def negation(self):
+        if self.accept("-"):
+            return ("negative", self.negation())
+        if self.accept("+"):
+            return self.negation()
+        base = self.primary()
+        return ("^", base, self.negation()) if self.accept("^") else base
+
+    def primary(self):
+        token = self.take()
+        if token == "(":
+            tree = self.level(0)
+            self.take(")")
+            return tree
+        if token == "if":
+            condition = self.level(0)
+            self.take("then")
+            yes = self.level(0)
+            if self.peek() == "elseif":
+                self.tokens[self.position] = "if"
+                return ("if", condition, yes, self.primary())
+            self.take("else")
+            return ("if", condition, yes, self.level(0))
+        if token[0].isdigit() or token[0] == ".":
+            return ("number", float(token))
+        if self.accept("("):
+            arguments = [self.level(0)]
+            while self.accept(","):
+                arguments.append(self.level(0))
+            self.take(")")
+            return (token, *arguments)
+        if not (token[0].isalpha() or token[0] == "_"):
+            raise Refusal(f"unexpected `{token}`")
+        return ("name", token)
+
+
+def expression(text):
+    """The tree of one expression."""
+    parser = Parser(str(text))
+    tree = parser.level(0)
+    if parser.peek() not in (None, ";"):
+        raise Refusal(f"unexpected `{parser.peek()}` in `{text}`")
+    return tree
+
+
+def mentioned(tree):
+    """The names that a tree needs the values of; `der x` for the slope of a state."""
+    if tree[0] == "name":
+        return {tree[1]} - {"time", "pi", "sample"}
+    if tree[0] == "der":
+        return {"der " + tree[1][1]}
+    if tree[0] in ("number", "previous"):
+        return set()
+    if tree[0] == "delay":
+        return mentioned(tree[2])
+    return set().union(*map(mentioned, tree[1:]))
+
+
+# ---------------------------------------------------------------- from systems to one program
+
+
+class Model:
+    """A model file as one Python function: slopes, values, guards, conditions and inputs that are delayed, from the states and branches."""
+
+    def __init__(self, path):
+        self.file = tomllib.loads(pathlib.Path(path).read_text())
+        head = self.file.get("model", {})
+        self.start, self.stop = float(head.get("start-time", 0.0)), float(head["stop-time"])
+        self.states, self.discrete, self.columns, self.clauses, self.delayed, self.samples = {}, {}, {}, [], [], {}
+        self.trees, self.ready, self.smooth = {}, {}, {}
+        self.branches, self.guards, self.lines, self.indent = [], [], [], 1
+        for system, table in self.file["systems"].items():
+            self.read_system(system, table)
+        self.connect()
+        for variable in self.trees:
+            self.define(variable, [])
+        self.finish()
+
+    def read_system(self, system, table):
+        """Collects what a system declares. A variable is a pair of system and name."""
+        middle = lambda value: float(sum(value) / 2 if isinstance(value, list) else value)
+        for name, value in table.get("parameters", {}).items():
+            self.ready[system, name], self.smooth[system, name] = repr(middle(value)), False
+        for kind, letter in (("states", "x"), ("discrete", "d")):
+            for name, value in table.get(kind, {}).items():
+                values = getattr(self, kind)
+                self.ready[system, name], self.smooth[system, name] = f"{letter}[{len(values)}]", kind == "states"
+                values[system, name] = middle(value)
+                self.columns[system, name] = None
+        for target, tree in Parser(table.get("equations", "")).statements():
+            self.trees[system, "der " + target[1][1] if target[0] == "der" else target[1]] = tree
+        for name, text in table.get("outputs", {}).items():
+            if (system, name) not in self.ready:
+                self.trees[system, name] = expression(text)
+                self.columns[system, name] = None
+        for clause in table.get("when", []):
+            self.clauses.append((system, expression(clause["condition"]), clause))
+        if "sample" in table:
+            self.samples[system] = float(table["sample"])
+
+    def connect(self):
+        """Inputs become names for what feeds them."""
+        for connection in self.file.get("connections", []):
+            target = tuple(connection["to"].split("."))
+            constant = ("number", float(connection["value"])) if "value" in connection else None
+            self.trees[target] = constant or ("of", tuple(connection["from"].split(".")))
+        for system, table in self.file["systems"].items():
+            for name in table.get("inputs", {}):
+                if (system, name) not in self.trees:
+                    raise Refusal(f"nothing feeds {system}.{name}")
+
+    def define(self, variable, chain):
+        """Writes the line that computes a variable, after those that it needs."""
+        if variable in self.ready:
+            return
+        if variable in chain:
+            raise Refusal("algebraic loop: " + " <- ".join(".".join(each) for each in [*chain, variable]))
+        if variable not in self.trees:
+            raise Refusal(f"unknown name {'.'.join(variable)}")
+        system, tree = variable[0], self.trees[variable]
+        needed = [tree[1]] if tree[0] == "of" else [(system, name) for name in mentioned(tree)]
+        for other in sorted(needed):
+            self.define(other, [*chain, variable])
+        name = f"v{len(self.ready)}"
+        code, smooth = (self.ready[tree[1]], self.smooth[tree[1]]) if tree[0] == "of" else self.emit(tree, system)
+        self.write(f"{name} = {code}")
+        self.ready[variable], self.smooth[variable] = name, smooth
+
+    def write(self, line):
+        self.lines.append("    " * self.indent + line)
+
+    def temporary(self, code):
+        name = f"w{len(self.lines)}"
+        self.write(f"{name} = {code}")
+        return name
+
+    def emit(self, tree, system):
+        """Python code of a tree, and whether its value moves between events. Switching elements leave lines of their own."""
+        kind, rest = tree[0], tree[1:]
+        if kind in ("number", "name", "der", "previous", "delay"):
+            return self.emit_leaf(kind, rest, system)
+        if kind == "if":
+            return self.emit_if(*rest, system)
+        parts = [self.emit(part, system) for part in rest]
+        codes, smooth = [code for code, _ in parts], any(moves for _, moves in parts)
+        if kind in ("<", "<=", ">", ">=", "==", "!="):
+            return self.compare(kind, codes, smooth, tree, system), False
+        if kind == "abs":
+            value = self.temporary(codes[0])
+            return f"({value} if {self.compare('>=', [value, '0.0'], smooth, tree, system)} else -{value})", smooth
+        if kind == "sign":
+            value = self.temporary(codes[0])
+            if not smooth:
+                return f"(({value} > 0) - ({value} < 0))", False
+            return f"(1.0 if {self.compare('>', [value, '0.0'], True, tree, system)} else -1.0)", False
+        if kind in ("min", "max"):
+            best = self.temporary(codes[0])
+            for code in codes[1:]:
+                other = self.temporary(code)
+                first = self.compare("<" if kind == "min" else ">", [best, other], smooth, tree, system)
+                best = self.temporary(f"{best} if {first} else {other}")
+            return best, smooth
+        if kind == "floor":
+            return self.floor(codes[0], smooth, tree, system), False
+        if kind == "ceil":
+            return f"(-{self.floor(f'(-{codes[0]})', smooth, tree, system)})", False
+        if kind == "mod":
+            a, b = self.temporary(codes[0]), self.temporary(codes[1])
+            return f"({a} - {b} * {self.floor(f'({a} / {b})', smooth, tree, system)})", smooth
+        return self.emit_operation(kind, rest, codes), smooth
+
+    def emit_leaf(self, kind, rest, system):
+        if kind == "number":
+            return repr(rest[0]), False
+        if kind == "der":
+            return self.ready[system, "der " + rest[0][1]], True
+        if kind == "previous":
+            return self.ready[system, rest[0][1]].replace("d[", "p["), False
+        if kind == "delay":
+            span, moves = self.emit(rest[1], system)
+            if moves:
+                raise Refusal("a delay that varies")
+            self.delayed.append((system, rest[0][1]))
+            return f"past({len(self.delayed) - 1}, {span}, t)", True
+        if rest[0] in ("time", "pi"):
+            return ("t", True) if rest[0] == "time" else (repr(math.pi), False)
+        variable = (system, rest[0])
+        return self.ready[variable], self.smooth[variable]
+
+    def emit_operation(self, kind, rest, codes):
+        if kind in "+-*/":
+            return f"({codes[0]} {kind} {codes[1]})"
+        if kind == "^":
+            whole = rest[1][0] == "number" and rest[1][1].is_integer()
+            return f"({codes[0]} ** {int(rest[1][1])})" if whole else f"({codes[0]} ** {codes[1]})"
+        if kind in ("and", "or"):
+            return f"({codes[0]} {kind} {codes[1]})"
+        if kind in ("negative", "not"):
+            return f"(-{codes[0]})" if kind == "negative" else f"(not {codes[0]})"
+        if kind == "ln" or kind in FUNCTIONS or kind == "atan2":
+            return f"{'log' if kind == 'ln' else kind}({', '.join(codes)})"
+        raise Refusal(f"unknown function `{kind}`")
+
+    def emit_if(self, condition, yes, no, system):
+        """Only the branch that is taken is evaluated, and only its guards count."""
+        test, name = self.emit(condition, system)[0], f"w{len(self.lines)}_if"
+        smooth = False
+        for head, tree in ((f"if {test}:", yes), ("else:", no)):
+            self.write(head)
+            self.indent += 1
+            code, moves = self.emit(tree, system)
+            self.write(f"{name} = {code}")
+            self.indent -= 1
+            smooth = smooth or moves
+        return name, smooth
+
+    def compare(self, kind, codes, smooth, tree, system):
+        """A comparison; where its sides move, a branch that is held, with its guard."""
+        if not smooth or self.guards is None:
+            return f"({codes[0]} {kind} {codes[1]})"
+        if kind in ("==", "!="):
+            raise Refusal(f"`{kind}` of values that move, in {system}")
+        branch, label = len(self.branches), f"{system}: {tree[0]} #{len(self.branches)}"
+        self.branches.append(int(kind in (">=", "<=")))
+        distance = self.temporary(f"{codes[0]} - {codes[1]}" if kind[0] == ">" else f"{codes[1]} - {codes[0]}")
+        self.write(f"g[{len(self.guards)}] = {distance} if b[{branch}] else -{distance}")
+        self.guards.append((branch, 0, label))
+        return f"b[{branch}]"
+
+    def floor(self, code, smooth, tree, system):
+        """The largest integer below; its branch is the integer, between two guards."""
+        if not smooth or self.guards is None:
+            return f"floor({code})"
+        branch, value, label = len(self.branches), self.temporary(code), f"{system}: {tree[0]} #{len(self.branches)}"
+        self.branches.append(0)
+        for direction, guard in ((-1, f"{value} - b[{branch}]"), (1, f"b[{branch}] + 1 - {value}")):
+            self.write(f"g[{len(self.guards)}] = {guard}")
+            self.guards.append((branch, direction, label))
+        return f"b[{branch}]"
+
+    def finish(self):
+        """Conditions after the variables; right sides of clauses in a program of their own, where nothing is held."""
+        tests = [("False" if tree == ("name", "sample") else self.emit(tree, system)[0]) for system, tree, _ in self.clauses]
+        listed = lambda variables: "[" + ", ".join(self.ready[variable] for variable in variables) + "]"
+        slopes = listed([(system, "der " + name) for system, name in self.states])
+        body, count = self.lines, len(self.guards)
+        guards, self.guards, self.lines = self.guards, None, []
+        for number, (system, _, clause) in enumerate(self.clauses):
+            self.write(f"if fired[{number}]:")
+            self.indent += 1
+            for key, letter in (("set", "d"), ("reset", "x")):
+                for name, text in clause.get(key, {}).items():
+                    code, index = self.emit(expression(text), system)[0], self.ready[system, name]
+                    if index[0] != letter:
+                        raise Refusal(f"{system}.{name} cannot be under `{key}`")
+                    self.write(f"new_{index} = {code}")
+            self.write("pass")
+            self.indent -= 1
+        actions, self.guards = self.lines, guards
+        end = f"    return {slopes}, {listed(self.columns)}, g, [{', '.join(tests)}], {listed(self.delayed)}"
+        head = [f"    g = [1.0] * {count}", *body]
+        source = ["def model(t, x, d, p, b, past):", *head, end, "def act(t, x, d, p, b, past, fired):", *head]
+        source += ["    new_x, new_d = list(x), list(d)", *actions, "    return new_x, new_d"]
+        self.program = "\n".join(source)
+        self.real, self.act = self.compiled(math, math.atan2)
+        self.complex, _ = self.compiled(cmath, complex_atan2)
+
+    def compiled(self, library, atan2):
+        names = {name: getattr(library, name) for name in FUNCTIONS} | {"atan2": atan2, "floor": math.floor}
+        names |= {"min": min, "max": max, "abs": abs}
+        exec(compile(self.program, "model", "exec"), names)
+        return names["model"], names["act"]
+
+
+def complex_atan2(y, x):
+    """The angle with its derivative in the imaginary part."""
+    (y, x) = complex(y), complex(x)
+    slope = (x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2)
+    return complex(math.atan2(y.real, x.real), slope)
+
+
+# ---------------------------------------------------------------- from the program to a solution
+
+
+class Solution:
+    """A run: time, states, discrete states, branches, and the surface on which the solution slides, if any."""
+
+    def __init__(self, model, points, tolerance, method, scales=None):
+        self.model, self.tolerance, self.method = model, tolerance, method
+        self.t, self.span = model.start, model.stop - model.start
+        self.x, self.d = np.array(list(model.states.values())), list(model.discrete.values())
+        self.b, self.slide, self.edges = list(model.branches), None, [False] * len(model.clauses)
+        self.times = np.linspace(model.start, model.stop, points)
+        self.rows, self.events, self.history, self.delays, self.breaks = [], [], [], set(), []
+        self.largest_x, self.largest_g = scales or (np.abs(self.x), np.zeros(len(model.guards)))
+        self.clock, self.zeno, self.inside, self.offset = dict.fromkeys(model.samples, 0), None, self.t, 0.0
+
+    # ---- values at a point
+
+    def evaluate(self, t, x, b=None, d=None):
+        d = self.d if d is None else d
+        return self.model.real(t, x, d, d, self.b if b is None else b, self.past)
+
+    def rates(self, t, x, b):
+        """The slopes under some branches, and the rates of all guards along them, by a complex step."""
+        slopes = np.array(self.evaluate(t, x, b)[0])
+        moved = self.model.complex(t + 1j * IMAGINARY, list(x + 1j * IMAGINARY * slopes), self.d, self.d, b, self.past)
+        return slopes, np.array([complex(guard).imag for guard in moved[2]]) / IMAGINARY
+
+    def combination(self, t, x):
+        """On a surface: the share of the second branch, and the slopes of the guard under the two."""
+        one, other, guard, opposite = self.slide
+        first, leaving = self.rates(t, x, one)
+        second, returning = self.rates(t, x, other)
+        down, up = leaving[guard], -returning[opposite]
+        return down / (down - up), first, second, down, up
+
+    def flow(self, t, x):
+        if self.slide is None:
+            return np.array(self.evaluate(t, x)[0])
+        share, first, second, _, _ = self.combination(t, x)
+        return first + share * (second - first)
+
+    def watched(self, t, x):
+        """All guards; on a surface, its own are replaced by those of leaving it. One that began below zero by rounding begins at zero."""
+        if self.slide is None:
+            return np.array(self.evaluate(t, x)[2]) - self.offset
+        share, _, _, down, up = self.combination(t, x)
+        one, other = (np.array(self.evaluate(t, x, b)[2]) for b in self.slide[:2])
+        guards = one + share * (other - one)
+        guards[self.members(self.slide)] = 1.0
+        return np.append(guards, [-down, up]) - self.offset
+
+    def members(self, slide):
+        """The guards of the branches that differ on the two sides."""
+        return [index for index, (branch, _, _) in enumerate(self.model.guards) if slide[0][branch] != slide[1][branch]]
+
+    def row(self, t, x):
+        if self.slide is None:
+            return np.array(self.evaluate(t, x)[1], float)
+        share = self.combination(t, x)[0]
+        one, other = (np.array(self.evaluate(t, x, b)[1], float) for b in self.slide[:2])
+        return one + share * (other - one)
+
+    def past(self, index, delay, t):
+        """An input some time ago, from the pieces that were integrated; `inside` tells which side of an old event is meant."""
+        self.delays.add(delay)
+        outer, then = self.inside, complex(t).real - delay
+        piece = bisect.bisect_right(self.history, outer - delay, key=lambda piece: piece[0]) - 1
+        if piece < 0:
+            system, name = self.model.delayed[index]
+            return float(self.model.file["systems"][system]["inputs"][name])
+        _, steps, b, d, slide = self.history[piece]
+        if slide:
+            raise Refusal("a delay of a solution that slides")
+        self.inside = outer - delay
+        x = steps[max(0, bisect.bisect_right(steps, then, key=lambda step: step[0]) - 1)][1](then)
+        slopes, _, _, _, values = self.model.real(then, x, d, d, b, self.past)
+        if turn := 1j * complex(t).imag:
+            values = self.model.complex(then + turn, list(x + turn * np.array(slopes)), d, d, b, self.past)[4]
+        self.inside = outer
+        return values[index]
+
+    # ---- between events
+
+    def advance(self, bound):
+        """Integrates up to a time or to the first guard that fails; which guard that is. Steps end on the points of the result."""
+        steps, self.inside, self.offset = [], (self.t + bound) / 2, 0.0
+        self.offset = np.minimum(self.watched(self.t, self.x), 0.0)
+        self.history.append((self.t, steps, list(self.b), list(self.d), self.slide))
+        while self.t < bound:
+            while len(self.rows) < len(self.times) and self.times[len(self.rows)] <= self.t + 1e-11 * self.span:
+                self.rows.append(self.row(self.t, self.x))
+            target = min([bound, *self.times[len(self.rows):][:1]])
+            crossed = self.integrate(target if target < bound - 1e-11 * self.span else bound, steps)
+            if crossed is not None:
+                return crossed
+        return None
+
+    def solver(self, t, x, bound):
+        absolute = self.tolerance * (self.largest_x / 10 + 1e-30)
+        return self.method(self.flow, t, x, bound, rtol=self.tolerance, atol=absolute, max_step=self.span / 500)
+
+    def integrate(self, bound, steps):
+        solver = self.solver(self.t, self.x, bound)
+        while solver.status == "running":
+            before, start = solver.t, solver.y.copy()
+            if message := solver.step():
+                raise Refusal(f"at {solver.t}: {message}")
+            dense = solver.dense_output()
+            steps.append((before, dense))
+            self.largest_x = np.maximum(self.largest_x, np.abs(solver.y))
+            if found := self.first_failure(dense, before, solver.t):
+                self.land(before, start, *found)
+                return found[1]
+        self.t, self.x = bound, solver.y
+        return None
+
+    def first_failure(self, dense, before, after):
+        """The earliest time in a step at which a guard becomes negative, and the guard."""
+        grid = [before + (after - before) * k / SAMPLES for k in range(SAMPLES + 1)]
+        values = [self.watched(t, dense(t)) for t in grid]
+        self.largest_g = np.maximum(self.largest_g, np.abs(values[-1][: len(self.largest_g)]))
+        for k in range(SAMPLES):
+            low, high = grid[k], grid[k + 1]
+            failing = [i for i in range(len(values[k])) if values[k + 1][i] < 0]
+            roots = [(self.root(dense, i, low, high), i) for i in failing]
+            roots += [(self.root(dense, i, low, bottom), i) for i, bottom in self.dips(dense, values, grid, k)]
+            if roots:
+                return min(roots)
+        return None
+
+    def dips(self, dense, values, grid, k):
+        """Guards that are positive at the points of the grid, but perhaps not between: where a parabola through three points says so."""
+        if k == 0:
+            return
+        left, here, right = values[k - 1], values[k], values[k + 1]
+        curved = left - 2 * here + right
+        with np.errstate(all="ignore"):
+            lowest = here - (right - left) ** 2 / (8 * curved)
+        for i in np.flatnonzero((curved > 0) & (np.abs(right - left) < 2 * curved) & (lowest < 0.2 * here) & (here > 0) & (right > 0)):
+            value = lambda t: self.watched(t, dense(t))[i]
+            best = optimize.minimize_scalar(value, bounds=(grid[k - 1], grid[k + 1]), method="bounded", options={"xatol": 1e-12 * self.span})
+            if best.fun < 0 and best.x > grid[k]:
+                yield i, best.x
+
+    def root(self, dense, guard, low, high):
+        value = lambda t: self.watched(t, dense(t))[guard]
+        if value(low) <= 0:  # it begins on the surface: look for the point where it is off
+            inside = [low + (high - low) * 2.0**-n for n in range(1, 40)]
+            low = next((t for t in inside if value(t) > 0), None)
+            if low is None:
+                return inside[-1]
+        return optimize.brentq(value, low, high, xtol=4 * np.finfo(float).eps, rtol=4 * np.finfo(float).eps)
+
+    def land(self, before, start, t, guard):
+        """A step of its own to the event, and a correction by Newton, since dense output is a little less accurate than steps."""
+        if t > before:
+            solver = self.solver(before, start, t)
+            while solver.status == "running":
+                solver.step()
+            start = solver.y
+        if guard < len(self.model.guards) and self.slide is None:
+            slopes, rates = self.rates(t, start, self.b)
+            shift = -self.watched(t, start)[guard] / rates[guard] if rates[guard] < 0 else 0.0
+            if abs(shift) < 1e-9 * self.span:
+                t, start = t + shift, start + shift * slopes
+        self.t, self.x = t, start
+
+    # ---- at an event
+
+    def settle(self, crossed, sampled):
+        """Changes branches and runs clauses until nothing changes any more. Right sides see what was before."""
+        self.inside, left, names, loose = self.t + 1e-13 * self.span, list(self.b), [], ()
+        forced = self.members(self.slide) if self.slide else []
+        if crossed is not None and crossed >= len(self.model.guards):  # the end of sliding
+            self.b = list(self.slide[crossed - len(self.model.guards)])
+            names, loose, forced = ["leaves " + self.label(self.slide[2])], forced, []
+        elif crossed is not None:
+            names = self.cross(crossed)
+        slid, self.slide = self.slide, None
+        fired = [tree == ("name", "sample") and system in sampled for system, tree, _ in self.model.clauses]
+        for _ in range(MOST_ROUNDS):
+            self.repair()
+            tests = [bool(test) for test in self.evaluate(self.t, self.x)[3]]
+            fired = [fire or test and not edge for fire, test, edge in zip(fired, tests, self.edges)]
+            self.edges = tests
+            if any(fired):
+                names += [f"{self.model.clauses[k][0]}: when #{k}" for k, fire in enumerate(fired) if fire]
+                forced, self.slide = [] if self.run_clauses(fired, left) else forced, None
+                left, fired = None, [False] * len(fired)
+            elif self.slide or not self.decide(forced, loose):
+                break
+        else:
+            raise Refusal(f"at {self.t} changes do not end")
+        if self.slide and not slid:
+            names.append("slides on " + self.label(self.slide[2]))
+        if names:
+            self.events.append((self.t, names))
+
+    def label(self, guard):
+        return self.model.guards[guard][2]
+
+    def run_clauses(self, fired, b):
+        """New values of discrete and continuous states; whether a continuous one was among them."""
+        new_x, new_d = self.model.act(self.t, self.x, self.d, self.d, b or self.b, self.past, fired)
+        moved = list(self.x) != new_x
+        self.x, self.d = np.array(new_x, float), [float(value) for value in new_d]
+        return moved
+
+    def flip(self, guards, values):
+        for guard in guards:
+            branch, direction, _ = self.model.guards[guard]
+            self.b[branch] = self.b[branch] + direction * max(1, -math.floor(values[guard])) if direction else 1 - self.b[branch]
+
+    def near(self, values, rates):
+        """Guards that are zero but for rounding."""
+        return np.abs(values) <= 1e-12 * np.maximum(self.largest_g, np.abs(rates) * self.span)
+
+    def cross(self, crossed):
+        """Changes the branch of a guard that has failed, and of those that fail at the same time."""
+        values, same = np.array(self.evaluate(self.t, self.x)[2]), [crossed]
+        if self.slide is None:
+            rates = self.rates(self.t, self.x, self.b)[1]
+            same = sorted({crossed, *np.flatnonzero(self.near(values, rates) & (rates < 0))})
+        self.flip(same, np.minimum(values, 0.0))
+        return [self.label(guard) for guard in same]
+
+    def repair(self):
+        """Changes branches that are wrong by more than rounding, as after a jump of other values."""
+        for _ in range(MOST_ROUNDS):
+            values = np.array(self.evaluate(self.t, self.x)[2])
+            self.largest_g = np.maximum(self.largest_g, np.abs(values))
+            wrong = np.flatnonzero(values < -1e-12 * self.largest_g)
+            if not len(wrong):
+                return
+            self.flip(wrong[:1], values)
+        raise Refusal(f"at {self.t} branches contradict each other")
+
+    def decide(self, forced, loose):
+        """On surfaces: takes the branches that the solution enters; where neither is kept, it slides. Whether something changed."""
+        before, last = list(self.b), None
+        for _ in range(20):
+            values, rates = np.array(self.evaluate(self.t, self.x)[2]), self.tendencies()
+            near = self.near(values, rates)
+            near[forced] = True
+            near[list(loose)] = False
+            failing = [int(guard) for guard in np.flatnonzero(near & (rates < 0))]
+            if not failing:
+                return self.b != before
+            if last and self.branches_of(failing) == self.branches_of(last[1]):
+                self.slide = (last[0], list(self.b), last[1][0], failing[0])
+                self.b = list(last[0])
+                self.one_surface(last[1], failing)
+                return True
+            last = (list(self.b), failing)
+            self.flip(failing, np.zeros(len(values)))
+        raise Refusal(f"at {self.t} several surfaces meet")
+
+    def branches_of(self, guards):
+        return [self.model.guards[guard][0] for guard in guards]
+
+    def one_surface(self, leaving, returning):
+        """Refuses to slide on two surfaces at once. Several switching elements may share one."""
+        down = self.rates(self.t, self.x, self.slide[0])[1][leaving]
+        up = -self.rates(self.t, self.x, self.slide[1])[1][returning]
+        shares = down / (down - up)
+        if np.ptp(shares) > 1e-6:
+            raise Refusal(f"at {self.t} the solution would slide on two surfaces at once")
+
+    def tendencies(self):
+        """The rates of guards; where one is almost zero, what a small step ahead says."""
+        rates = self.rates(self.t, self.x, self.b)[1]
+        flat = np.abs(rates) * self.span < 1e-9 * self.largest_g
+        if not flat.any():
+            return rates
+        h, x, t = 1e-6 * self.span, self.x, self.t
+        slope = lambda dt, dx: np.array(self.evaluate(t + dt, x + dt * dx)[0])
+        k1 = slope(0, x)
+        k2 = slope(h / 2, k1)
+        k3 = slope(h / 2, k2)
+        ahead = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + slope(h, k3))
+        change = np.array(self.evaluate(t + h, ahead)[2]) - np.array(self.evaluate(t, x)[2])
+        change[np.abs(change) < 1e-15 * self.largest_g] = 0.0
+        return np.where(flat, change / h, rates)
+
+    # ---- the whole run
+
+    def run(self):
+        """From start to stop, or to the point where infinitely many events pile up."""
+        self.repair()
+        self.edges = [bool(test) for test in self.evaluate(self.t, self.x)[3]]
+        self.after_bound()
+        while self.t < self.model.stop and self.zeno is None:
+            bounds = [self.model.stop, *(self.sample_time(system) for system in self.clock), *(time for time, _ in self.breaks[:1])]
+            crossed = self.advance(min(bounds + [self.t + delay for delay in self.delays]))
+            if crossed is None:
+                self.after_bound()
+            else:
+                self.settle(crossed, [])
+                self.echo(0)
+            self.look_for_zeno()
+        while self.zeno is None and len(self.rows) < len(self.times):
+            self.rows.append(self.row(self.t, self.x))
+        return self
+
+    def sample_time(self, system):
+        return self.model.start + self.clock[system] * self.model.samples[system]
+
+    def after_bound(self):
+        """Runs the clauses that are due by the clock, and carries old jumps on through delays."""
+        soon = self.t + 1e-12 * self.span
+        due = [system for system in self.clock if self.sample_time(system) <= soon]
+        for system in due:
+            self.clock[system] += 1
+        order = 0 if due or not self.history else None
+        while self.breaks and self.breaks[0][0] <= soon:
+            order = min(heapq.heappop(self.breaks)[1] + 1, MOST_ORDERS if order is None else order)
+        self.settle(None, due)
+        if order is not None:
+            self.echo(order)
+
+    def echo(self, order):
+        for delay in self.delays if order < MOST_ORDERS else ():
+            heapq.heappush(self.breaks, (self.t + delay, order))
+
+    def look_for_zeno(self):
+        """Where intervals between events shrink like a geometric series, its sum is the time at which they pile up."""
+        times = [time for time, _ in self.events[-16:]]
+        gaps = [later - earlier for earlier, later in zip(times, times[1:])]
+        shrinking = len(gaps) == 15 and all(later < 0.999 * earlier for earlier, later in zip(gaps, gaps[2:]))
+        if shrinking and gaps[-1] < 1e-5 * self.span:
+            ratio = gaps[-1] / gaps[-3]
+            self.zeno = self.t + (gaps[-1] + gaps[-2]) * ratio / (1 - ratio)
+        if len(times) == 16 and times[-1] - times[0] < 1e-13 * self.span:
+            raise Refusal(f"at {self.t} events do not end")
+
+
+# ---------------------------------------------------------------- from the command line
+
+
+def solve(model, points, tolerance, method):
+    """A first run at a loose tolerance says how large states and guards become."""
+    scout = Solution(model, 2, 1e-6, method).run()
+    return Solution(model, points, tolerance, method, (scout.largest_x, scout.largest_g)).run()
+
+
+def difference(one, other):
+    """The largest difference of two solutions, relative to the range of its variable; which variable that is."""
+    rows = min(len(one.rows), len(other.rows))
+    a, b = np.array(one.rows[:rows]), np.array(other.rows[:rows])
+    ranges = np.ptp(b, axis=0)
+    worst = np.max(np.abs(a - b), axis=0) / np.where(ranges > 0, ranges, 1.0)
+    return worst.max(), ".".join(list(one.model.columns)[int(worst.argmax())])
+
+
+def self_check(path, arguments):
+    """One line: events, difference between two tolerances, seconds."""
+    began = time.perf_counter()
+    method = getattr(integrate, arguments.method)
+    one = solve(Model(path), arguments.points, arguments.tolerance, method)
+    seconds = time.perf_counter() - began
+    other = solve(Model(path), arguments.points, arguments.tolerance / 10, method)
+    worst, where = difference(one, other)
+    note = "" if one.zeno is None else f"  Zeno at {one.zeno!r}"
+    if len(one.events) != len(other.events):
+        note += f"  EVENTS DIFFER: {len(other.events)}"
+    print(f"{pathlib.Path(path).stem:40} events {len(one.events):4}  difference {worst:8.1e} ({where})  {seconds:6.2f} s{note}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--points", type=int, default=1001, help="number of equidistant times, ends included")
+    parser.add_argument("--tolerance", type=float, default=1e-12)
+    parser.add_argument("--method", default="DOP853", help="an integrator of SciPy: DOP853, Radau, ...")
+    parser.add_argument("--events", action="store_true", help="list the events instead of the values")
+    parser.add_argument("--self-check", action="store_true", help="compare with a tolerance ten times smaller")
+    arguments = parser.parse_args()
+    failed = False
+    for path in arguments.models:
+        try:
+            if arguments.self_check:
+                self_check(path, arguments)
+                continue
+            write(solve(Model(path), arguments.points, arguments.tolerance, getattr(integrate, arguments.method)), arguments.events)
+        except (Refusal, ValueError, ZeroDivisionError) as error:
+            print(f"{path}: {error}", file=sys.stderr)
+            failed = True
+    return 2 if failed else 0
+
+
+def write(solution, events):
+    """The result as CSV on the standard output."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    if events:
+        writer.writerow(["time", "event"])
+        writer.writerows([repr(float(time)), "; ".join(names)] for time, names in solution.events)
+    else:
+        writer.writerow(["time", *(".".join(column) for column in solution.model.columns)])
+        for time, row in zip(solution.times, solution.rows):
+            writer.writerow([repr(float(value)) for value in (time, *row)])
+    if solution.zeno is not None:
+        print(f"events pile up at {solution.zeno!r}; the solution ends there", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
