@@ -200,9 +200,12 @@ class Model:
         for target, tree in Parser(table.get("equations", "")).statements():
             self.trees[system, "der " + target[1][1] if target[0] == "der" else target[1]] = tree
         for name, text in table.get("outputs", {}).items():
-            if (system, name) not in self.ready:
-                self.trees[system, name] = expression(text)
-                self.columns[system, name] = None
+            if (system, name) in self.columns and expression(text) == ("name", name):
+                continue
+            if (system, name) in self.ready or (system, name) in self.trees:
+                raise Refusal(f"{system}.{name} is defined twice")
+            self.trees[system, name] = expression(text)
+            self.columns[system, name] = None
         for clause in table.get("when", []):
             self.clauses.append((system, expression(clause["condition"]), clause))
         if "sample" in table:
@@ -751,7 +754,7 @@ def self_check(path, arguments):
     seconds = time.perf_counter() - began
     other = solve(Model(path), arguments.points, arguments.tolerance / 10, method, 2.2 * arguments.points)
     worst, where = difference(one, other)
-    note = "" if one.zeno is None else f"  Zeno at {one.zeno!r}"
+    note = "" if one.zeno is None else f"  Zeno at {one.zeno:.15g}"
     if len(one.events) != len(other.events):
         note += f"  EVENTS DIFFER: {len(other.events)}"
     print(f"{pathlib.Path(path).stem:40} events {len(one.events):4}  difference {worst:8.1e} ({where})  {seconds:6.2f} s{note}", flush=True)
@@ -790,7 +793,7 @@ def write(solution, events):
         for time, row in zip(solution.times, solution.rows):
             writer.writerow([repr(float(value)) for value in (time, *row)])
     if solution.zeno is not None:
-        print(f"events pile up at {solution.zeno!r}; the solution ends there", file=sys.stderr)
+        print(f"events pile up at {solution.zeno:.15g}; the solution ends there", file=sys.stderr)
 
 
 if __name__ == "__main__":
