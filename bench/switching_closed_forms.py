@@ -99,7 +99,7 @@ def sliding():
 
 
 def friction():
-    """A crate that slips has the speed of the truck's floor at rest in between: its speed is a ramp of mu g."""
+    """A crate that slips under a truck that is faster gains speed at the rate mu g, whatever the truck does."""
     found = solution("sliding-crate")
     slipping = found.times < found.events[0][0]
     return np.max(np.abs(column(found, "crate.v") - 9 - 0.2 * 9.81 * found.times)[slipping]) / 10
