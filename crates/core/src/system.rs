@@ -237,6 +237,8 @@ pub struct Presence {
     /// Once it has begun, its answer to an instant depends on the inputs. A Co-Simulation FMU must not be read after it was set
     /// without a step in between, and answers what it said last.
     pub responds: bool,
+    /// It sets itself anew as it begins, by a clock that ticks at the start, and until then it answers what it was before.
+    pub ticks: bool,
 }
 
 impl Default for Presence {
@@ -244,6 +246,7 @@ impl Default for Presence {
         Self {
             initialization_mode: false,
             responds: true,
+            ticks: false,
         }
     }
 }

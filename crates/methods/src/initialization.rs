@@ -91,9 +91,10 @@ pub struct StartAssumptions<'a> {
     pub inputs: Option<&'a [Vec<f64>]>,
 }
 
-fn any_initialization_mode(workers: &dyn Workers) -> bool {
+/// Whether some system becomes another one as the run begins.
+fn any_begins(workers: &dyn Workers) -> bool {
     let mut capabilities = workers.capabilities().iter();
-    capabilities.any(|c| c.presence.initialization_mode)
+    capabilities.any(|c| c.presence.initialization_mode || c.presence.ticks)
 }
 
 /// The same, where something is known beforehand.
@@ -104,7 +105,7 @@ pub fn start_values(
     derivatives: usize,
     known: &StartAssumptions<'_>,
 ) -> Result<StartValues, Error> {
-    let modes = any_initialization_mode(workers);
+    let modes = any_begins(workers);
     // In the mode only values are asked for.
     let mut start = StartSearch::new(
         connections,
@@ -339,7 +340,7 @@ impl<'a> StartSearch<'a> {
             let before = self.outputs.clone();
             everyone.iter().for_each(|&system| self.dispatch(system));
             self.ask(workers, &everyone)?;
-            let modes = !self.begun && any_initialization_mode(workers);
+            let modes = !self.begun && any_begins(workers);
             if !modes || self.outputs_are(&before) {
                 break;
             }

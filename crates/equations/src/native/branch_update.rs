@@ -12,14 +12,22 @@ use crate::held::SwitchKind;
 /// Rounds of clauses that run one another before they are given up.
 const MOST_UPDATES: usize = 100;
 
+/// What the location of an event leaves of its function is less than this part of how large the
+/// function has been.
+const MOST_RESIDUAL: f64 = 1e-3;
+
 /// The system where it stands, under its present inputs.
 pub(super) struct BranchUpdate<'a> {
     pub dynamics: &'a mut Dynamics,
     pub drive: &'a Drive,
     pub kinds: &'a [SwitchKind],
     pub clauses: &'a mut Clauses,
-    /// Scratch.
+    /// Scratch: all about the place, and what functions and their rates were before clauses ran.
     pub point: &'a mut WatchPoint,
+    pub before: &'a mut [f64],
+    pub before_rates: &'a mut [f64],
+    /// How large each function has been.
+    pub spans: &'a mut [f64],
     pub states: &'a mut [f64],
     /// Whether the system's clock ticks now.
     pub ticks: bool,
@@ -72,14 +80,39 @@ impl BranchUpdate<'_> {
             if self.clauses.fired.is_empty() {
                 return Ok(());
             }
+            self.evaluate(branches);
+            self.before.copy_from_slice(&self.point.values);
+            self.before_rates.copy_from_slice(&self.point.rates);
             self.assign();
-            branches.crossed.fill(false);
-            self.settle(branches);
+            self.settle_anew(branches);
         }
 
         Err(EndlessUpdates {
             conditions: self.clauses.texts_of_fired(),
         })
+    }
+
+    /// After states have been set: a function that has crossed may cross again where that has moved
+    /// it, be it through others that have changed sides.
+    fn settle_anew(&mut self, branches: &mut Branches) {
+        for _ in 0..=self.kinds.len() {
+            self.settle(branches);
+            if !self.release_moved(branches) {
+                break;
+            }
+        }
+    }
+
+    fn release_moved(&self, branches: &mut Branches) -> bool {
+        let mut any = false;
+        for function in 0..self.kinds.len() {
+            let moved = self.before[function] != self.point.values[function]
+                || self.before_rates[function] != self.point.rates[function];
+            any |= moved && branches.crossed[function] && !branches.released[function];
+            branches.crossed[function] &= !moved || branches.released[function];
+            branches.released[function] |= moved;
+        }
+        any
     }
 
     /// Sets the states of the clauses that run.
@@ -163,7 +196,8 @@ impl BranchUpdate<'_> {
     fn allow_for_residuals(&mut self, branches: &mut Branches) {
         for (function, &kind) in self.kinds.iter().enumerate() {
             let margin = branches.margin(kind, function, self.point.values[function]);
-            branches.slack[function] = 2.0 * (-margin.distance).max(0.0);
+            let wrong = 2.0 * (-margin.distance).max(0.0);
+            branches.slack[function] = wrong.min(MOST_RESIDUAL * self.spans[function]);
         }
     }
 
@@ -175,6 +209,9 @@ impl BranchUpdate<'_> {
         let motion = self.drive.motion(&point.slopes);
         self.dynamics
             .functions(at, motion, &mut point.values, &mut point.rates);
+        for (span, value) in self.spans.iter_mut().zip(&point.values) {
+            *span = span.max(value.abs());
+        }
     }
 }
 

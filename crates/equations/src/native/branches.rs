@@ -19,6 +19,8 @@ pub(super) struct Branches {
     /// Those that have changed sides at `crossed_at`, and do so once only there.
     pub crossed: Vec<bool>,
     pub crossed_at: f64,
+    /// Those that may have crossed again there, since states were set.
+    pub released: Vec<bool>,
     /// Whether the condition of each clause holds, as 1 or 0; NaN before the run.
     pub truths: Vec<f64>,
     /// How often the system's clock has ticked.
@@ -43,6 +45,7 @@ impl Branches {
             due: vec![false; functions],
             near: f64::INFINITY,
             crossed: vec![false; functions],
+            released: vec![false; functions],
             crossed_at: f64::NAN,
             truths: vec![f64::NAN; conditions],
             ticks: 0,
@@ -54,6 +57,7 @@ impl Branches {
         self.slack.copy_from_slice(&other.slack);
         self.due.copy_from_slice(&other.due);
         self.crossed.copy_from_slice(&other.crossed);
+        self.released.copy_from_slice(&other.released);
         self.crossed_at = other.crossed_at;
         self.near = other.near;
         self.truths.copy_from_slice(&other.truths);
@@ -113,6 +117,7 @@ impl Branches {
         if self.crossed_at != time {
             self.crossed_at = time;
             self.crossed.fill(false);
+            self.released.fill(false);
         }
     }
 }
@@ -124,6 +129,7 @@ impl Checkpoint for Branches {
         archive.slice(&mut self.held)?;
         archive.slice(&mut self.slack)?;
         archive.slice(&mut self.due)?;
-        archive.slice(&mut self.crossed)
+        archive.slice(&mut self.crossed)?;
+        archive.slice(&mut self.released)
     }
 }

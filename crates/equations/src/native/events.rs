@@ -320,7 +320,10 @@ impl NativeSystem {
             EventSide::Now => &mut self.now,
             EventSide::End => &mut self.end,
         };
-        let ticks = self.clock.is_due(&state.branches, time);
+        let ticks = self.begun && self.clock.is_due(&state.branches, time);
+        if !self.begun {
+            state.branches.truths.fill(f64::NAN);
+        }
         let updated = update(
             &mut self.dynamics,
             &self.drive,
@@ -388,6 +391,9 @@ fn update(
         kinds: &watch.kinds,
         clauses: &mut watch.clauses,
         point: &mut watch.after,
+        before: &mut watch.before.values,
+        before_rates: &mut watch.before.rates,
+        spans: &mut watch.spans,
         states: &mut state.values,
         ticks,
         reset,

@@ -47,8 +47,8 @@ pub struct NativeSystem {
     /// Whether events were crossed within the step last taken or tried.
     crossed: bool,
     pub(super) clock: Clock,
-    /// The start values, until the run begins: each question is then answered from there.
-    initial: Option<NativeState>,
+    /// Whether the run has begun: before, no clause runs.
+    pub(super) begun: bool,
 }
 
 /// Where a system is.
@@ -111,7 +111,7 @@ impl NativeSystem {
         let clauses = Clauses::of(model);
         let branches = Branches::new(functions, clauses.conditions());
         let now = NativeState::start(definition, branches);
-        let initial = (!clauses.is_empty()).then(|| now.clone());
+        let clauses_are_empty = clauses.is_empty();
 
         Self {
             interface: definition.interface(),
@@ -131,7 +131,7 @@ impl NativeSystem {
             watch: kinds.map(|kinds| Box::new(Watch::new(model.states.len(), kinds, clauses))),
             crossed: false,
             clock: Clock::new(definition.sample),
-            initial,
+            begun: clauses_are_empty,
         }
     }
 
@@ -383,8 +383,7 @@ impl NativeSystem {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), Error> {
-        if let Some(initial) = &self.initial {
-            self.now = initial.clone();
+        if self.clock.start.is_nan() {
             self.clock.start = time;
         }
 
@@ -414,6 +413,7 @@ impl NativeSystem {
         presence: Presence {
             initialization_mode: false,
             responds: true,
+            ticks: false,
         },
         precision: Precision {
             noise: 0.0,
@@ -437,7 +437,7 @@ impl System for NativeSystem {
             return self.answer_at_instant(step.start, inputs, response);
         }
 
-        self.initial = None;
+        self.begun = true;
         response.reused = self.tried.step == Some(step) && self.tried.inputs == inputs;
         if !response.reused {
             self.tried.step = None;
@@ -462,9 +462,16 @@ impl System for NativeSystem {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), Error> {
-        self.answer_at_instant(step.start, inputs, response)?;
-        self.initial = None;
-        Ok(())
+        self.begun = true;
+        self.answer_at_instant(step.start, inputs, response)
+    }
+
+    fn presence(&self) -> Presence {
+        let clauses = self.watch.as_ref().map(|watch| &watch.clauses);
+        Presence {
+            ticks: clauses.is_some_and(|clauses| !clauses.is_empty()),
+            ..Presence::default()
+        }
     }
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {
@@ -496,7 +503,10 @@ impl Checkpoint for NativeSystem {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.slice(&mut self.sizes)?;
         visit_fields!(archive, self.clock.start);
-        self.initial = None; // what can be written down has begun
+        if let Some(watch) = &mut self.watch {
+            archive.slice(&mut watch.spans)?;
+        }
+        self.begun = true; // what can be written down has
         self.now.visit(archive)?;
         self.end.visit(archive)?;
         archive.field(&mut self.tried.step)?;

@@ -73,6 +73,8 @@ pub(super) struct Watch {
     pub clauses: Clauses,
     pub before: WatchPoint,
     pub after: WatchPoint,
+    /// How large each function has been.
+    pub spans: Vec<f64>,
     /// The functions at the ends of the parts, one row for each end.
     samples: Vec<Vec<f64>>,
     states: Vec<f64>,
@@ -97,6 +99,7 @@ impl Watch {
             clauses,
             before: point.clone(),
             after: point,
+            spans: vec![0.0; functions],
             samples: vec![vec![0.0; functions]; PARTS + 1],
             states: vec![0.0; states],
             slopes: vec![0.0; states],

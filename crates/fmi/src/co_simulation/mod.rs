@@ -526,6 +526,7 @@ impl<I: Instance> System for CoSimulation<I> {
         Presence {
             initialization_mode: true,
             responds: self.abilities.event_mode,
+            ticks: false,
         }
     }
 

@@ -64,6 +64,7 @@ impl PreparedFmu {
             presence: Presence {
                 initialization_mode: true,
                 responds: exchange || abilities.event_mode,
+                ticks: false,
             },
             precision: if exchange {
                 Precision::default()

@@ -533,6 +533,7 @@ impl<I: Instance> System for ModelExchange<I> {
         Presence {
             initialization_mode: true,
             responds: true,
+            ticks: false,
         }
     }
 
