@@ -26,6 +26,8 @@ const ROUGH_STEPS: usize = 100;
 /// Times that occur twice are the two sides of an event; an event of the reference within this part
 /// of the run is the same one.
 const SAME_EVENT: f64 = 1e-4;
+/// Events of the reference within this part of the run of one another are one.
+const AT_ONCE: f64 = 1e-10;
 /// Beyond so many states dense exponentials cost more than an integrator.
 const MOST_STATES: usize = 200;
 
@@ -56,6 +58,16 @@ struct Jump {
     states: Vec<f64>,
     /// Outputs, then inputs.
     observed: Vec<f64>,
+}
+
+impl Jump {
+    /// One more at the same time.
+    fn add(&mut self, other: &Self) {
+        let pairs = self.states.iter_mut().zip(&other.states);
+        pairs.for_each(|(sum, jump)| *sum += jump);
+        let pairs = self.observed.iter_mut().zip(&other.observed);
+        pairs.for_each(|(sum, jump)| *sum += jump);
+    }
 }
 
 impl Solution {
@@ -167,6 +179,7 @@ impl Monolithic {
             states: self.start.clone(),
             names: self.names.clone(),
             clauses: CoupledClauses::new(&self.whens, first),
+            span: times[times.len() - 1] - first,
         };
         let mut trajectory = Trajectory::new(&mut self.dynamics, start)?;
 
@@ -199,6 +212,7 @@ impl Monolithic {
             states: self.start,
             names: self.names,
             clauses: CoupledClauses::new(&self.whens, first),
+            span: last - first,
         };
         let trajectory = Trajectory::new(self.dynamics, start)?;
         Ok(SteppedSolution { trajectory })
@@ -269,6 +283,7 @@ struct Start {
     sizes: Vec<f64>,
     names: Vec<(String, String)>,
     clauses: CoupledClauses,
+    span: f64,
 }
 
 /// A solution under way.
@@ -283,6 +298,8 @@ struct Trajectory<D> {
     switch: f64,
     stepper: Stepper,
     clauses: CoupledClauses,
+    /// The length of the run.
+    span: f64,
 }
 
 /// Where the whole is affine, exact; where not, or where rounding would spoil it, adaptive.
@@ -314,6 +331,7 @@ impl<D: BorrowMut<CoupledDynamics>> Trajectory<D> {
             switch: start.time,
             stepper,
             clauses: start.clauses,
+            span: start.span,
         };
         trajectory.cross()?;
 
@@ -336,7 +354,11 @@ impl<D: BorrowMut<CoupledDynamics>> Trajectory<D> {
             if self.switch > time {
                 return Ok(());
             }
-            jumps.push(self.cross_and_compare()?);
+            let jump = self.cross_and_compare()?;
+            match jumps.last_mut() {
+                Some(last) if jump.time - last.time <= AT_ONCE * self.span => last.add(&jump),
+                _ => jumps.push(jump),
+            }
         }
     }
 
