@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::analysis::all_affine;
+use crate::analysis::{all_affine, leaves};
 use crate::graph::{Graph, Leaf, LeafKinds, Node, NodeId};
 use crate::model::Model;
 use crate::operation::{Binary, Unary};
@@ -81,6 +81,8 @@ pub(crate) struct HeldModel {
     /// Where each part of the roots ends: derivatives, outputs, conditions of clauses; then come
     /// the values that clauses set.
     ends: [usize; 3],
+    /// The number of the first leaf of a switching function.
+    first: usize,
 }
 
 impl HeldModel {
@@ -99,6 +101,7 @@ impl HeldModel {
         switches.then_some(Self {
             held,
             ends: [derivatives, outputs, conditions],
+            first: model.switches.len(),
         })
     }
 
@@ -109,6 +112,26 @@ impl HeldModel {
     /// What is held of each function.
     pub fn kinds(&self) -> Vec<SwitchKind> {
         self.functions().iter().map(|f| f.kind).collect()
+    }
+
+    /// For each function, whether derivatives or outputs depend on it, and not conditions alone.
+    pub fn acting(&self) -> Vec<bool> {
+        let graph = &self.held.graph;
+        let mut acting = vec![false; self.functions().len()];
+        let mut pending = self.held.roots[..self.ends[1]].to_vec();
+
+        while let Some(root) = pending.pop() {
+            for leaf in leaves(graph, root) {
+                let Leaf::Switch(index) = leaf else { continue };
+                let function = (index as usize).checked_sub(self.first);
+                if let Some(function) = function
+                    && !std::mem::replace(&mut acting[function], true)
+                {
+                    pending.push(self.functions()[function].root);
+                }
+            }
+        }
+        acting
     }
 
     fn program(&self, roots: Range<usize>) -> Program {

@@ -21,6 +21,7 @@ pub(super) struct BranchUpdate<'a> {
     pub dynamics: &'a mut Dynamics,
     pub drive: &'a Drive,
     pub kinds: &'a [SwitchKind],
+    pub acting: &'a [bool],
     pub clauses: &'a mut Clauses,
     /// Scratch: all about the place, and what functions and their rates were before clauses ran.
     pub point: &'a mut WatchPoint,
@@ -166,7 +167,7 @@ impl BranchUpdate<'_> {
     /// there; true if it has changed.
     fn settle_one(&mut self, branches: &mut Branches, function: usize) -> bool {
         if branches.crossed[function] {
-            return false;
+            return self.turn_back(branches, function);
         }
 
         let kind = self.kinds[function];
@@ -185,6 +186,22 @@ impl BranchUpdate<'_> {
             return true;
         }
         false
+    }
+
+    /// A function that has crossed and that only conditions depend on may turn at zero, by what its
+    /// own crossing has set: that is no event of its own.
+    fn turn_back(&self, branches: &mut Branches, function: usize) -> bool {
+        let value = self.point.values[function];
+        let margin = branches.margin(self.kinds[function], function, value);
+        let leaves = margin.sign * self.point.rates[function] < 0.0;
+        let at_zero = margin.distance <= MOST_RESIDUAL * self.spans[function];
+        let turns = leaves && at_zero && !self.acting[function] && !branches.released[function];
+
+        if turns {
+            branches.released[function] = true;
+            self.flip(branches, function);
+        }
+        turns
     }
 
     fn flip(&self, branches: &mut Branches, function: usize) {

@@ -389,6 +389,7 @@ fn update(
         dynamics,
         drive,
         kinds: &watch.kinds,
+        acting: &watch.acting,
         clauses: &mut watch.clauses,
         point: &mut watch.after,
         before: &mut watch.before.values,

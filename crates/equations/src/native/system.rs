@@ -105,8 +105,7 @@ impl NativeSystem {
             None => model.is_affine(),
         };
         let exact = affine && model.states.len() <= MOST_STATES;
-        let kinds = held.as_ref().map(HeldModel::kinds);
-        let functions = kinds.as_ref().map_or(0, Vec::len);
+        let functions = held.as_ref().map_or(0, |held| held.functions().len());
         let switches = model.switches.len() + functions;
         let clauses = Clauses::of(model);
         let branches = Branches::new(functions, clauses.conditions());
@@ -128,7 +127,9 @@ impl NativeSystem {
             },
             drive: Drive::new(&definition.inputs),
             work: EvaluationScratch::new(model),
-            watch: kinds.map(|kinds| Box::new(Watch::new(model.states.len(), kinds, clauses))),
+            watch: held
+                .as_ref()
+                .map(|held| Box::new(Watch::new(model.states.len(), held, clauses))),
             crossed: false,
             clock: Clock::new(definition.sample),
             begun: clauses_are_empty,

@@ -10,7 +10,7 @@ use dovetail_numerics::bracketed_root;
 use super::branches::Branches;
 use super::clauses::Clauses;
 use super::drive::Driven;
-use crate::held::SwitchKind;
+use crate::held::{HeldModel, SwitchKind};
 
 /// Parts between two points: functions are looked at between them.
 const PARTS: usize = 4;
@@ -70,6 +70,8 @@ pub(super) struct Crossing {
 /// The two points, and scratch.
 pub(super) struct Watch {
     pub kinds: Vec<SwitchKind>,
+    /// Whether derivatives or outputs depend on a function, and not conditions of clauses alone.
+    pub acting: Vec<bool>,
     pub clauses: Clauses,
     pub before: WatchPoint,
     pub after: WatchPoint,
@@ -90,12 +92,14 @@ struct Bracket {
 }
 
 impl Watch {
-    pub fn new(states: usize, kinds: Vec<SwitchKind>, clauses: Clauses) -> Self {
+    pub fn new(states: usize, held: &HeldModel, clauses: Clauses) -> Self {
+        let kinds = held.kinds();
         let functions = kinds.len();
         let point = WatchPoint::new(states, functions);
 
         Self {
             kinds,
+            acting: held.acting(),
             clauses,
             before: point.clone(),
             after: point,
