@@ -6,6 +6,7 @@ use super::branches::Branches;
 use super::clauses::Clauses;
 use super::drive::Drive;
 use super::dynamics::Dynamics;
+use super::sliding::SLIDING;
 use super::watch::WatchPoint;
 use crate::held::SwitchKind;
 
@@ -60,8 +61,37 @@ impl BranchUpdate<'_> {
 
         self.settle(branches);
         let updated = self.run_clauses(branches);
+        self.enter_surfaces(branches);
         self.allow_for_residuals(branches);
         updated
+    }
+
+    /// Where both sides of a function that has just been crossed push towards the surface, the
+    /// system slides along it.
+    fn enter_surfaces(&mut self, branches: &mut Branches) {
+        for function in 0..self.kinds.len() {
+            let may_slide = branches.crossed[function]
+                && self.acting[function]
+                && self.kinds[function] == SwitchKind::Side
+                && !branches.slides_along(function);
+            if may_slide && self.is_held_from_both_sides(branches, function) {
+                branches.held[function] = SLIDING;
+                self.evaluate(branches);
+            }
+        }
+    }
+
+    fn is_held_from_both_sides(&mut self, branches: &mut Branches, function: usize) -> bool {
+        let held = branches.held[function];
+        let [above, below] = [0.0, 1.0].map(|side| {
+            branches.held[function] = side;
+            self.evaluate(branches);
+            self.point.rates[function]
+        });
+        branches.held[function] = held;
+        self.evaluate(branches);
+
+        above < 0.0 && below > 0.0
     }
 
     /// Runs clauses until no condition becomes true any more. All that run in one round see what
@@ -175,7 +205,12 @@ impl BranchUpdate<'_> {
         let slack = branches.slack[function];
         let margin = branches.margin(kind, function, value);
         if margin.distance < -slack {
-            branches.held[function] = kind.of(value);
+            if branches.slides_along(function) {
+                self.flip(branches, function);
+                branches.crossed[function] = true;
+            } else {
+                branches.held[function] = kind.of(value);
+            }
             return true;
         }
 
@@ -226,8 +261,10 @@ impl BranchUpdate<'_> {
         let motion = self.drive.motion(&point.slopes);
         self.dynamics
             .functions(at, motion, &mut point.values, &mut point.rates);
-        for (span, value) in self.spans.iter_mut().zip(&point.values) {
-            *span = span.max(value.abs());
+        for (function, span) in self.spans.iter_mut().enumerate() {
+            if !branches.slides_along(function) {
+                *span = span.max(point.values[function].abs());
+            }
         }
     }
 }

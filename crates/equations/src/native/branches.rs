@@ -2,13 +2,14 @@
 
 use dovetail_core::{Archive, Checkpoint, Error, visit_fields};
 
+use super::sliding::SLIDING;
 use crate::held::SwitchKind;
 
 /// What a system holds of its switching functions.
 #[derive(Clone)]
 pub(super) struct Branches {
-    /// For each function 1 where it is negative, else 0; or its integer part. NaN before anybody
-    /// has asked.
+    /// For each function 1 where it is negative, else 0; or its integer part; or [`SLIDING`]. NaN
+    /// before anybody has asked.
     pub held: Vec<f64>,
     /// Right after an event a function may be so far on the wrong side yet.
     pub slack: Vec<f64>,
@@ -77,6 +78,13 @@ impl Branches {
     pub fn margin(&self, kind: SwitchKind, function: usize, value: f64) -> Margin {
         let held = self.held[function];
         match kind {
+            SwitchKind::Side if held == SLIDING => {
+                let sign = if value < SLIDING { 1.0 } else { -1.0 };
+                Margin {
+                    distance: value.min(1.0 - value),
+                    sign,
+                }
+            }
             SwitchKind::Side => {
                 let sign = if held == 0.0 { 1.0 } else { -1.0 };
                 Margin {
@@ -102,11 +110,17 @@ impl Branches {
         }
     }
 
-    /// To the other side of the event that is near.
+    /// Whether the system slides along a function.
+    pub fn slides_along(&self, function: usize) -> bool {
+        self.held[function] == SLIDING
+    }
+
+    /// To the other side of the event that is near; off the surface, where the system slides.
     pub fn flip(&mut self, kind: SwitchKind, function: usize, value: f64) {
         let margin = self.margin(kind, function, value);
         let held = &mut self.held[function];
         *held = match kind {
+            SwitchKind::Side if *held == SLIDING => f64::from(u8::from(value > SLIDING)),
             SwitchKind::Side => 1.0 - *held,
             SwitchKind::Floor => *held - margin.sign,
         };

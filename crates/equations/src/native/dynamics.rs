@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dovetail_core::{EventGradient, Linearization};
 use nalgebra::DMatrix;
 
+use super::sliding::{Of, Sliding};
 use crate::dual::Dual;
 use crate::evaluator::Evaluator;
 use crate::held::HeldModel;
@@ -37,7 +38,7 @@ pub(crate) struct Motion<'a> {
 pub(crate) struct Dynamics {
     thresholds: Vec<Threshold>,
     /// Conditions on time, then what is held of the switching functions.
-    switches: Vec<f64>,
+    pub(super) switches: Vec<f64>,
     f: Evaluator<f64>,
     g: Evaluator<f64>,
     f_first: Evaluator<First>,
@@ -47,11 +48,11 @@ pub(crate) struct Dynamics {
     uses_slope: Vec<bool>,
     first: Leaves<First>,
     second: Leaves<Second>,
-    switching: Option<Box<Switching>>,
+    pub(super) switching: Option<Box<Switching>>,
 }
 
 /// What switches by itself: the switching functions, and the equations with nothing held.
-struct Switching {
+pub(super) struct Switching {
     functions: Evaluator<First>,
     results: Vec<First>,
     natural_f: Evaluator<f64>,
@@ -59,6 +60,7 @@ struct Switching {
     conditions: Evaluator<f64>,
     assignments: Evaluator<First>,
     assigned: Vec<First>,
+    pub sliding: Sliding,
 }
 
 impl Switching {
@@ -77,6 +79,7 @@ impl Switching {
             conditions: Evaluator::new(Arc::new(held.condition_program()), &0.0, parameters),
             assigned: vec![zero; assignments.results()],
             assignments: Evaluator::new(assignments, &zero, &constants(parameters)),
+            sliding: Sliding::new(model, held.functions().len()),
         }
     }
 }
@@ -170,10 +173,21 @@ impl Dynamics {
         if changed {
             self.set_switches();
         }
+
+        let first = self.thresholds.len();
+        if let Some(switching) = &mut self.switching {
+            switching.sliding.note(first, branches);
+        }
+    }
+
+    /// Whether the system slides along a switching surface.
+    pub fn slides(&self) -> bool {
+        let switching = self.switching.as_ref();
+        switching.is_some_and(|switching| !switching.sliding.along.is_empty())
     }
 
     /// Hands the switches to all evaluators.
-    fn set_switches(&mut self) {
+    pub(super) fn set_switches(&mut self) {
         let first = &mut self.first.switches;
         let second = &mut self.second.switches;
         set_constants(first, &self.switches);
@@ -202,6 +216,14 @@ impl Dynamics {
     /// `x' = f`. Beyond an event, where the branch that is held has no value (the root of what
     /// `max` keeps positive), that of the other branch: whoever goes there goes back to the event.
     pub fn derivative(&mut self, at: Point<'_>, derivative: &mut [f64]) {
+        if self.slides() {
+            self.slide(at);
+        }
+        self.plain_derivative(at, derivative);
+    }
+
+    /// The same under the shares of sides as they are.
+    pub(super) fn plain_derivative(&mut self, at: Point<'_>, derivative: &mut [f64]) {
         set_leaves(&mut self.f, at);
         self.f.run(derivative);
 
@@ -215,6 +237,9 @@ impl Dynamics {
 
     /// `y = g`, and beyond an event as [`derivative`](Self::derivative).
     pub fn outputs(&mut self, at: Point<'_>, outputs: &mut [f64]) {
+        if self.slides() {
+            self.slide(at);
+        }
         set_leaves(&mut self.g, at);
         self.g.run(outputs);
 
@@ -226,8 +251,26 @@ impl Dynamics {
         }
     }
 
-    /// The switching functions and their rates along the motion.
+    /// The switching functions and their rates along the motion. While the system slides along one,
+    /// the share of its negative side.
     pub fn functions(
+        &mut self,
+        at: Point<'_>,
+        motion: Motion<'_>,
+        values: &mut [f64],
+        rates: &mut [f64],
+    ) {
+        if self.slides() {
+            self.slide(at);
+        }
+        self.plain_functions(at, motion, values, rates);
+        if self.slides() {
+            self.put_shares(at, motion, values, rates);
+        }
+    }
+
+    /// The switching functions under the shares of sides as they are.
+    pub(super) fn plain_functions(
         &mut self,
         at: Point<'_>,
         motion: Motion<'_>,
@@ -289,6 +332,10 @@ impl Dynamics {
 
     /// A switching function, and how it depends on time, states and inputs.
     pub fn function_gradient(&mut self, at: Point<'_>, function: usize, into: &mut EventGradient) {
+        if self.slides() {
+            into.x.fill(f64::NAN); // what leaves a surface does not jump
+            return;
+        }
         let Some(switching) = &mut self.switching else {
             return;
         };
@@ -320,12 +367,18 @@ impl Dynamics {
 
     /// `x'' = df/dt` along the motion.
     pub fn derivative_rate(&mut self, at: Point<'_>, motion: Motion<'_>, rate: &mut [f64]) {
+        if self.slides() {
+            return self.difference(at, motion, Of::Derivative, rate);
+        }
         self.first.move_along(at, motion);
         self.run_f(at.time, 1.0, rate);
     }
 
     /// `y' = dg/dt` along the motion.
     pub fn output_rate(&mut self, at: Point<'_>, motion: Motion<'_>, rate: &mut [f64]) {
+        if self.slides() {
+            return self.difference(at, motion, Of::Outputs, rate);
+        }
         self.first.move_along(at, motion);
         self.run_g(at.time, 1.0, rate);
     }
@@ -338,6 +391,9 @@ impl Dynamics {
         bend: Motion<'_>,
         rate: &mut [f64],
     ) {
+        if self.slides() {
+            return self.second_difference(at, motion, bend, rate);
+        }
         let leaves = &mut self.second;
         set_twice(&mut leaves.states, at.states, motion.states, bend.states);
         set_twice(&mut leaves.inputs, at.inputs, motion.inputs, bend.inputs);
@@ -352,6 +408,9 @@ impl Dynamics {
 
     /// `∂f/∂x`.
     pub fn state_jacobian(&mut self, at: Point<'_>, jacobian: &mut DMatrix<f64>) {
+        if self.slides() {
+            return self.difference_columns(at, jacobian);
+        }
         self.first.rest(at);
         for state in 0..at.states.len() {
             self.first.states[state].derivative = 1.0;
@@ -363,6 +422,9 @@ impl Dynamics {
     /// Everything at once.
     pub fn linearize(&mut self, at: Point<'_>, into: &mut Linearization) {
         self.evaluate(at, into);
+        if self.slides() {
+            return self.linearize_by_differences(at, into);
+        }
         self.first.rest(at);
 
         for state in 0..at.states.len() {

@@ -148,6 +148,10 @@ impl NativeSystem {
             return Some(PIECES_WITHOUT_STATES as usize);
         }
 
+        if self.dynamics.slides() {
+            return None;
+        }
+
         let size = segment.end - segment.start;
         let dynamics = &mut self.dynamics;
         let engine = self.exact.as_deref_mut()?;

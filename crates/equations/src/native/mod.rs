@@ -10,6 +10,7 @@ mod events;
 mod failure;
 mod linear;
 mod response;
+mod sliding;
 mod system;
 mod watch;
 

@@ -217,8 +217,9 @@ impl NativeSystem {
         }
 
         let size = segment.end - segment.start;
+        let slides = self.dynamics.slides();
         let exact = self.exact.as_deref_mut().is_some_and(|engine| {
-            engine.admits(&mut self.dynamics, size, inputs.len(), self.tolerance)
+            !slides && engine.admits(&mut self.dynamics, size, inputs.len(), self.tolerance)
         });
 
         if exact {
@@ -566,8 +567,10 @@ impl Linearize for NativeSystem {
         };
 
         match self.exact.as_deref_mut() {
-            Some(engine) => engine.linearize(&mut self.dynamics, at, into),
-            None => self.dynamics.linearize(at, into),
+            Some(engine) if !self.dynamics.slides() => {
+                engine.linearize(&mut self.dynamics, at, into)
+            }
+            _ => self.dynamics.linearize(at, into),
         }
 
         self.preview_event(&mut into.event);
