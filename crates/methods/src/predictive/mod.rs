@@ -17,10 +17,15 @@
 //!   an estimate of the error of the whole run (`global_error`).
 
 mod advice;
+mod assembled;
 mod checkpoint;
 mod completion;
 mod consistency;
 mod controller;
+mod coupled_blocks;
+mod coupled_change;
+mod coupled_exponential;
+mod coupled_operator;
 mod global_error;
 mod integration;
 pub(crate) mod kind;
@@ -95,8 +100,7 @@ pub struct Predictive<'a> {
 /// What is known of errors: of a step, and of the whole run.
 struct ErrorEstimates {
     local: LocalError,
-    /// Where there are not too many states.
-    global: Option<GlobalError>,
+    global: GlobalError,
     knowledge: ErrorKnowledge,
 }
 
@@ -242,8 +246,6 @@ impl<'a> Predictive<'a> {
         let interface_system = solver_of(&coupling, &options, capabilities, quintics);
         let count = coupling.variables.len();
         let states = total_states(connections);
-        let global_error = GlobalError::new(connections, count);
-        let error_signals = if global_error.is_some() { states } else { 0 };
         let steps = Steps::new(grid, options.tolerance, |tolerance| {
             Controller::new(grid, tolerance, options.bounds)
         });
@@ -256,7 +258,7 @@ impl<'a> Predictive<'a> {
             look_ahead: LookAhead::new(connections, count),
             errors: ErrorEstimates {
                 local: LocalError::new(count, states),
-                global: global_error,
+                global: GlobalError::new(connections, &coupling, &interface_system),
                 knowledge: ErrorKnowledge::default(),
             },
             scales: Scales {
@@ -273,7 +275,7 @@ impl<'a> Predictive<'a> {
             step_state: StepState::default(),
             counts: RunCounts::default(),
             advice: None,
-            signals: vec![0.0; OWN_SIGNALS + error_signals],
+            signals: vec![0.0; OWN_SIGNALS + states],
             present: connections.tasks(if quintics { 2 } else { 1 }),
             coupling,
             interface_system,

@@ -60,9 +60,7 @@ impl Predictive<'_> {
     /// The systems stand elsewhere: what the next steps are measured by.
     pub(super) fn refresh_scales(&mut self) {
         self.scales.rates.locate(&self.interface_system);
-        if let Some(error) = &mut self.errors.global {
-            error.locate(&self.interface_system);
-        }
+        self.errors.global.locate(&self.interface_system);
 
         self.scales.outputs.include(self.coupling.start_values());
         self.scales.states.include(self.interface_system.states());
