@@ -12,6 +12,7 @@
 //! - *quintic inputs*, where curvatures are known;
 //! - *a look ahead* (`look_ahead`): f and g at the predicted end tell whether the step is too long
 //!   before it is integrated;
+//! - *systems without states* (`static_part`) tell how they end the step before it is integrated;
 //! - *corrections* (`integration`) of poor predictions, where all systems can roll back;
 //! - *error vectors* (`local_error`) of each step, from which steps are chosen (`controller`), and
 //!   an estimate of the error of the whole run (`global_error`).
@@ -37,6 +38,7 @@ mod prediction;
 mod report;
 mod restart;
 mod run_state;
+mod static_part;
 mod tuning;
 
 use dovetail_core::{
@@ -63,6 +65,7 @@ use memory::MissMemory;
 pub use options::{Inputs, PredictiveOptions, Relinearize};
 use restart::Restart;
 use run_state::{ErrorKnowledge, RunCounts, StepState};
+use static_part::StaticPart;
 use tuning::{HALF, LEAST_OF_GRID};
 
 /// Signals of every step: what the prediction missed, its size, and the degree of its inputs.
@@ -80,6 +83,7 @@ pub struct Predictive<'a> {
     restart: Restart,
     memory: MissMemory,
     look_ahead: LookAhead,
+    static_part: StaticPart,
     errors: ErrorEstimates,
     scales: Scales,
     steps: Steps<Controller>,
@@ -256,6 +260,7 @@ impl<'a> Predictive<'a> {
             restart: Restart::new(&coupling, &interface_system, quintics),
             memory: MissMemory::new(count, options.tolerance.is_none()),
             look_ahead: LookAhead::new(connections, count),
+            static_part: StaticPart::new(connections, &coupling, capabilities),
             errors: ErrorEstimates {
                 local: LocalError::new(count, states),
                 global: GlobalError::new(connections, &coupling, &interface_system),
@@ -368,6 +373,7 @@ impl Method for Predictive<'_> {
             return reason.reject_or_fail(shortened, &self.coupling);
         }
 
+        self.settle_static_part(workers);
         if !self.passes_lookahead(step, workers)? {
             self.counts.refused_before += 1;
             return Ok(Outcome::Rejected(step));

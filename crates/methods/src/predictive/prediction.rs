@@ -331,6 +331,12 @@ impl Predictive<'_> {
         let missed = &mut ends.right[..unknowns];
         self.memory.predict(step.start, step.size(), 1, missed);
         subtract_difference(missed, &ends.expected, &ends.returned);
+        let stacking = self.coupling.stacking();
+        for c in (0..stacking.variables).filter(|c| self.static_part.settles(*c)) {
+            for at in stacking.places(c, unknowns) {
+                missed[at] = 0.0;
+            }
+        }
 
         self.errors
             .local
@@ -360,6 +366,9 @@ impl Predictive<'_> {
 
     /// Whether the look ahead has seen something new of a variable, or has served better so far.
     fn look_ahead_is_better(&self, c: usize) -> bool {
+        if self.static_part.settles(c) {
+            return false;
+        }
         let remembered = self.ends.expected[c] - self.ends.returned[c];
         let surprise = self.look_ahead.differences[c] - remembered;
         surprise.abs() > SURPRISING * self.scales.outputs.scale(c) || self.memory.prefers_look(c)
