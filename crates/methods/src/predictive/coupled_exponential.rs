@@ -193,3 +193,32 @@ impl Resolvent {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rational function of a number.
+    fn rational(z: f64) -> f64 {
+        let resolvent = 1.0 / (1.0 - POLE * z);
+        let terms = COEFFICIENTS.iter().rev();
+        terms.fold(0.0, |sum, coefficient| (sum + coefficient) * resolvent)
+    }
+
+    #[test]
+    fn the_rational_function_agrees_with_the_exponential_up_to_the_sixth_power() {
+        let error = |z: f64| (rational(z) - z.exp()).abs();
+        for z in [-0.2, 0.2] {
+            let order = (error(z) / error(z / 2.0)).log2();
+            assert!((6.5..7.5).contains(&order), "{z}: {order}");
+        }
+    }
+
+    #[test]
+    fn what_is_fast_is_forgotten() {
+        let parts = |z: f64| rational(z / PARTS as f64).powi(PARTS as i32);
+        for z in [-10.0, -30.0, -100.0, -1e4, -1e8] {
+            assert!(parts(z).abs() < 1e-2, "{z}: {}", parts(z));
+        }
+    }
+}
