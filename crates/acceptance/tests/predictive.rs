@@ -253,7 +253,7 @@ fn systems_without_rollback_or_slopes_or_with_poor_inputs_take_part() {
 }
 
 #[test]
-fn many_systems_are_coupled_sparsely_and_have_no_estimate() {
+fn many_systems_are_coupled_sparsely_and_have_an_estimate() {
     let done = run(&ring(100), &[("step", "0.01")]);
     assert!(
         done.end
@@ -262,13 +262,8 @@ fn many_systems_are_coupled_sparsely_and_have_no_estimate() {
             .iter()
             .all(|(_, miss)| *miss < 1e-9)
     );
-    assert_eq!(done.end.quality.estimated_error, None);
-    assert!(
-        done.end
-            .remarks
-            .iter()
-            .any(|remark| remark.contains("too many states"))
-    );
+    let known = done.end.quality.estimated_error.as_ref();
+    assert_eq!(known.map(Vec::len), Some(200), "of states and outputs");
 }
 
 #[test]

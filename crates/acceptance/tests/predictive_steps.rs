@@ -5,7 +5,7 @@ use dovetail_cases::{
     ALL, BEHAVIOUR_CHANGE, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, Measured, measure_run,
 };
 use dovetail_core::Ending;
-use dovetail_scenario::Scenario;
+use dovetail_scenario::{Overrides, Scenario, SourceText};
 
 fn adaptive(scenario: &Scenario, tolerance: &str, more: &[(&str, &str)]) -> Measured {
     let choices = [
@@ -194,4 +194,52 @@ fn the_summary_tells_the_error_of_every_state_and_output() {
             .refused
             .is_some_and(|refused| refused.before > 0 && refused.after == 0)
     );
+}
+
+/// Two filters with a saturating amplifier between them, which has no states.
+const AMPLIFIER: &str = r#"
+connections = [
+    { from = "source.y", to = "amplifier.u" },
+    { from = "amplifier.y", to = "filter.u" },
+    { from = "filter.y", to = "source.u" },
+]
+
+[model]
+stop-time = 6.0
+
+[systems.source]
+inputs    = { u = 0.0 }
+states    = { s = 0.0, c = 1.0 }
+equations = """
+der(s) = 4 * c - 0.3 * u
+der(c) = -4 * s
+"""
+outputs   = { y = "2 * s" }
+
+[systems.amplifier]
+inputs  = { u = 0.0 }
+outputs = { y = "1.5 * tanh(u)" }
+
+[systems.filter]
+inputs    = { u = 0.0 }
+states    = { y = 0.0 }
+equations = "der(y) = 9 * (2 * u - y)"
+outputs   = { y = "y" }
+"#;
+
+#[test]
+fn an_output_that_bends_costs_no_order_where_it_has_no_states() {
+    let source = SourceText {
+        path: "amplifier".to_owned(),
+        text: AMPLIFIER.to_owned(),
+    };
+    let scenario = Scenario::parse(source, &Overrides::default()).unwrap();
+    let [coarse, fine] = [("1e-4", 1e-4), ("1e-8", 1e-8)].map(|(text, tolerance)| {
+        let done = adaptive(&scenario, text, &[]);
+        let error = worst(&scenario, &done);
+        assert!(error < tolerance, "{error:e} at {text}");
+        done.end.statistics.steps
+    });
+    // Steps of order five and more: with order three there would be ten times as many and more.
+    assert!(fine < 7 * coarse, "{coarse} and {fine}");
 }

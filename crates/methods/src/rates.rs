@@ -47,6 +47,11 @@ impl Rates {
         self.all[system]
     }
 
+    /// How fast the fastest system is.
+    pub fn fastest(&self) -> f64 {
+        self.all.iter().copied().fold(0.0, f64::max)
+    }
+
     /// Whether a step of this size is long for a system: then its slopes say little.
     pub fn is_long(&self, system: usize, size: f64) -> bool {
         self.all[system] * size > STIFF

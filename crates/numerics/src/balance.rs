@@ -57,7 +57,8 @@ fn balancing_factor(matrix: &DMatrix<f64>, k: usize) -> f64 {
     let column = matrix.column(k).norm();
     let row = matrix.row(k).norm();
     let ratio = row / column;
-    if !(ratio > 0.0 && ratio.is_finite()) {
+    // Within these bounds the nearest power of two is one.
+    if !(ratio > 0.0 && ratio.is_finite()) || (0.5 < ratio && ratio < 2.0) {
         return 1.0;
     }
 

@@ -39,6 +39,18 @@ impl PhiRows {
             return;
         };
         self.start(c);
+        match self.exponential.scales.len() {
+            1 => self.compute_narrow::<1>(size),
+            2 => self.compute_narrow::<2>(size),
+            3 => self.compute_narrow::<3>(size),
+            _ => self.compute_wide(size),
+        }
+
+        self.exponential.finish();
+        self.undo_balancing();
+    }
+
+    fn compute_wide(&mut self, size: f64) {
         self.sum_series(size);
         self.recur_downward();
 
@@ -46,9 +58,51 @@ impl PhiRows {
             self.double();
             self.exponential.double(left);
         }
+    }
 
-        self.exponential.finish();
-        self.undo_balancing();
+    /// The same for matrices of so few rows, with the same rounding: a row at a time, which stays
+    /// in registers.
+    fn compute_narrow<const N: usize>(&mut self, size: f64) {
+        let highest = self.rows.len();
+        let [first, _, third] = &self.exponential.powers;
+        let powers = [first, third].map(square::<N>);
+        for row in 0..self.product.nrows() {
+            let starts = self.starts.each_ref().map(|start| row_of::<N>(start, row));
+            let mut sum = summed_series(size, highest, &starts, &powers[1]);
+            set_row(&mut self.rows[highest - 1], row, &sum);
+            for k in (1..highest).rev() {
+                sum = product_added([0.0; N], &sum, &powers[0]);
+                sum = multiple_added(sum, inverse_factorial(k), &starts[0]);
+                set_row(&mut self.rows[k - 1], row, &sum);
+            }
+        }
+
+        for left in (0..self.exponential.doublings).rev() {
+            self.double_narrow::<N>();
+            self.exponential.double(left);
+        }
+    }
+
+    fn double_narrow<const N: usize>(&mut self) {
+        let exponential = square::<N>(&self.exponential.phi[0]);
+        let offsets: [f64; N] = std::array::from_fn(|k| self.exponential.offsets[k]);
+
+        for row in 0..self.product.nrows() {
+            for k in (1..=self.rows.len()).rev() {
+                let mut sum = [0.0; N];
+                for (below, function) in self.rows[..k].iter().enumerate() {
+                    let lower = row_of::<N>(function, row);
+                    sum = multiple_added(sum, inverse_factorial(k - 1 - below), &lower);
+                }
+                let own = row_of::<N>(&self.rows[k - 1], row);
+                for column in 0..N {
+                    sum[column] += offsets[column] * own[column];
+                }
+                let factor = HALVES[k.min(HALVES.len() - 1)];
+                let doubled = product_added(sum, &own, &exponential).map(|entry| entry * factor);
+                set_row(&mut self.rows[k - 1], row, &doubled);
+            }
+        }
     }
 
     fn undo_balancing(&mut self) {
@@ -125,6 +179,73 @@ impl PhiRows {
     }
 }
 
+/// `2^{-k}`, beyond what is ever asked for.
+const HALVES: [f64; 16] = {
+    let mut table = [1.0; 16];
+    let mut k = 1;
+    while k < table.len() {
+        table[k] = 0.5 * table[k - 1];
+        k += 1;
+    }
+    table
+};
+
+/// The highest function of one row by its series, grouped in threes.
+fn summed_series<const N: usize>(
+    size: f64,
+    highest: usize,
+    starts: &[[f64; N]; 3],
+    third: &[[f64; N]; N],
+) -> [f64; N] {
+    let mut sum = [0.0; N];
+    for group in (0..groups_needed(size, highest)).rev() {
+        sum = product_added([0.0; N], &sum, third);
+        for (j, start) in starts.iter().enumerate() {
+            sum = multiple_added(sum, inverse_factorial(3 * group + highest + j), start);
+        }
+    }
+    sum
+}
+
+/// The columns of a square matrix.
+fn square<const N: usize>(matrix: &DMatrix<f64>) -> [[f64; N]; N] {
+    std::array::from_fn(|column| std::array::from_fn(|row| matrix.as_slice()[column * N + row]))
+}
+
+fn row_of<const N: usize>(matrix: &DMatrix<f64>, row: usize) -> [f64; N] {
+    let rows = matrix.nrows();
+    std::array::from_fn(|column| matrix.as_slice()[column * rows + row])
+}
+
+fn set_row<const N: usize>(matrix: &mut DMatrix<f64>, row: usize, entries: &[f64; N]) {
+    let rows = matrix.nrows();
+    for (column, entry) in entries.iter().enumerate() {
+        matrix.as_mut_slice()[column * rows + row] = *entry;
+    }
+}
+
+/// A row plus another one times a matrix, whose columns are given.
+fn product_added<const N: usize>(
+    mut sum: [f64; N],
+    row: &[f64; N],
+    columns: &[[f64; N]; N],
+) -> [f64; N] {
+    for (entry, column) in sum.iter_mut().zip(columns) {
+        for (left, right) in row.iter().zip(column) {
+            *entry += left * right;
+        }
+    }
+    sum
+}
+
+/// A row plus a multiple of another one.
+fn multiple_added<const N: usize>(mut sum: [f64; N], factor: f64, row: &[f64; N]) -> [f64; N] {
+    for (entry, value) in sum.iter_mut().zip(row) {
+        *entry += factor * value;
+    }
+    sum
+}
+
 fn scale_columns(matrix: &mut DMatrix<f64>, factor: impl Fn(usize) -> f64) {
     let rows = matrix.nrows().max(1);
     for (column, entries) in matrix.as_mut_slice().chunks_exact_mut(rows).enumerate() {
@@ -136,6 +257,7 @@ fn scale_columns(matrix: &mut DMatrix<f64>, factor: impl Fn(usize) -> f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn rows_are_those_of_the_whole_functions() {
@@ -170,5 +292,64 @@ mod tests {
             &DMatrix::from_element(1, 1, f64::INFINITY),
         );
         assert!(rows.rows.iter().all(|row| row[(0, 0)].is_nan()));
+    }
+
+    /// Both ways round alike, whatever the matrix is.
+    fn assert_narrow_is_wide(entries: &[f64], size: usize, magnitude: f64) {
+        let z = DMatrix::from_fn(size, size, |row, column| {
+            magnitude * entries[3 * row + column]
+        });
+        let c = DMatrix::from_fn(2, size, |row, column| entries[9 + 3 * row + column]);
+        let mut narrow = PhiRows::new(size, 2, 7);
+        let mut wide = PhiRows::new(size, 2, 7);
+        narrow.compute(&c, &z);
+        let scaled = wide.exponential.begin(&z).expect("BUG: a finite matrix");
+        wide.start(&c);
+        wide.compute_wide(scaled);
+        wide.exponential.finish();
+        wide.undo_balancing();
+
+        let bits = |rows: &PhiRows| -> Vec<u64> {
+            let all = rows.rows.iter().chain([rows.exponential()]);
+            all.flat_map(|matrix| {
+                matrix
+                    .iter()
+                    .map(|entry| entry.to_bits())
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+        };
+        assert_eq!(bits(&narrow), bits(&wide), "{z}");
+    }
+
+    #[test]
+    fn few_states_make_no_difference() {
+        let special = [
+            [0.0; 9],
+            [0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+            [-1.0, 1.0, 0.0, 1e-12, -1.0, 1.0, 0.0, 0.0, -1.0],
+            [0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, -1e-3],
+            [0.0, 1.0, 0.0, -1e10, -1.0, 1.0, 0.0, 0.0, -1e5],
+            [-1e4, 1.0, 0.0, 0.0, -1.0, 1.0, 1.0, 0.0, -1e-4],
+        ];
+        for matrix in special {
+            let c = [1.0, -2.0, 0.5, 0.0, 1.0, 0.0];
+            for size in 1..=3 {
+                for magnitude in [1e-9, 0.1, 1.0, 30.0] {
+                    assert_narrow_is_wide(&[&matrix[..], &c].concat(), size, magnitude);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn few_states_make_no_difference_whatever_the_matrix(
+            entries in prop::collection::vec(-1.0f64..1.0, 15),
+            size in 1usize..=3,
+            exponent in -6.0f64..3.0,
+        ) {
+            assert_narrow_is_wide(&entries, size, 10f64.powf(exponent));
+        }
     }
 }

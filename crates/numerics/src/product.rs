@@ -14,6 +14,37 @@ pub(crate) fn multiply(left: &DMatrix<f64>, right: &DMatrix<f64>, target: &mut D
 
 /// `target += left · right`.
 pub(crate) fn multiply_add(left: &DMatrix<f64>, right: &DMatrix<f64>, target: &mut DMatrix<f64>) {
+    // Most systems have few states: then setting up the loops below is most of the work.
+    match left.ncols() {
+        1 => multiply_add_narrow::<1>(left, right, target),
+        2 => multiply_add_narrow::<2>(left, right, target),
+        3 => multiply_add_narrow::<3>(left, right, target),
+        _ => multiply_add_wide(left, right, target),
+    }
+}
+
+/// The same for so few columns on the left, with the same rounding.
+fn multiply_add_narrow<const INNER: usize>(
+    left: &DMatrix<f64>,
+    right: &DMatrix<f64>,
+    target: &mut DMatrix<f64>,
+) {
+    let rows = left.nrows();
+    let left = left.as_slice();
+    let mut entries = target.as_mut_slice().iter_mut();
+
+    for weights in right.as_slice().as_chunks::<INNER>().0 {
+        for (row, entry) in entries.by_ref().take(rows).enumerate() {
+            let mut sum = *entry;
+            for (inner, weight) in weights.iter().enumerate() {
+                sum += weight * left[inner * rows + row];
+            }
+            *entry = sum;
+        }
+    }
+}
+
+fn multiply_add_wide(left: &DMatrix<f64>, right: &DMatrix<f64>, target: &mut DMatrix<f64>) {
     let rows = left.nrows().max(1);
     let inner = left.ncols().max(1);
     let columns = target.as_mut_slice().chunks_exact_mut(rows);

@@ -86,6 +86,11 @@ impl Transfer {
         for index in 1..self.derivatives.len() {
             self.add_driven(index, space);
         }
+        if !is_zero(space.b_slope) {
+            for index in 1..self.derivatives.len() {
+                self.add_driven_by_slopes(index, space);
+            }
+        }
     }
 
     /// The operators for a step of `delta > 0`, evaluated by `laplace`; after an error they are of
@@ -149,12 +154,10 @@ impl Transfer {
         std::mem::swap(twice, product);
     }
 
-    /// Adds `C d^k M_q / dδ^k` times `B` and `B'` to every operator of the inputs that it is part
-    /// of: it is at `index`, `k` below `C M_q`.
+    /// Adds `C d^k M_q / dδ^k` times `B` to every operator of the inputs that it is part of: it is
+    /// at `index`, `k` below `C M_q`.
     fn add_driven(&mut self, index: usize, space: StateSpace<'_>) {
-        let derivative = &self.derivatives[index];
-        multiply(derivative, space.b, &mut self.driven);
-
+        multiply(&self.derivatives[index], space.b, &mut self.driven);
         for (order, gains) in self.orders.iter_mut().enumerate() {
             let Some(q) = moment_of(index, order) else {
                 continue;
@@ -163,8 +166,11 @@ impl Transfer {
                 add_scaled(gain, falling(q, order.min(q)), &self.driven);
             }
         }
+    }
 
-        multiply(derivative, space.b_slope, &mut self.driven);
+    /// The same times `B'`.
+    fn add_driven_by_slopes(&mut self, index: usize, space: StateSpace<'_>) {
+        multiply(&self.derivatives[index], space.b_slope, &mut self.driven);
         for (order, gains) in self.orders.iter_mut().enumerate() {
             let Some(q) = moment_of(index, order) else {
                 continue;
@@ -184,11 +190,22 @@ fn moment_of(index: usize, order: usize) -> Option<usize> {
 
 /// What `D` and `D'` contribute: the derivative of that order of `D τ^p + D' p τ^{p−1}`.
 fn set_feedthrough(gains: &mut [DMatrix<f64>], order: usize, space: StateSpace<'_>, delta: f64) {
-    for (p, gain) in gains.iter_mut().enumerate() {
+    for gain in gains.iter_mut() {
         gain.as_mut_slice().fill(0.0);
-        add_scaled(gain, power_derivative(delta, p, order), space.d);
-        add_scaled(gain, power_derivative(delta, p, order + 1), space.d_slope);
     }
+    for (matrix, derivative) in [(space.d, order), (space.d_slope, order + 1)] {
+        if is_zero(matrix) {
+            continue;
+        }
+        for (p, gain) in gains.iter_mut().enumerate() {
+            add_scaled(gain, power_derivative(delta, p, derivative), matrix);
+        }
+    }
+}
+
+/// Most systems have no feedthrough, and do not know the slopes of their inputs.
+fn is_zero(matrix: &DMatrix<f64>) -> bool {
+    matrix.as_slice().iter().all(|entry| *entry == 0.0)
 }
 
 /// `p (p − 1) ⋯ (p − k + 1)`.

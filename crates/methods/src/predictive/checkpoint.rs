@@ -18,7 +18,7 @@ impl Checkpoint for Predictive<'_> {
         self.coupling.visit(archive)?;
         self.interface_system.visit(archive)?;
         self.look_ahead.visit(archive)?;
-        archive.parts(self.errors.global.as_mut_slice())?;
+        self.errors.global.visit(archive)?;
 
         self.steps.visit(archive)
     }

@@ -3,6 +3,7 @@
 use dovetail_core::{Error, Linearization, MacroStep, Workers};
 
 use super::controller::Parts;
+use super::global_error::StepErrors;
 use super::local_error::LocalError;
 use super::restart::Restart;
 use super::tuning::{BAD, GOOD, LEAST_OF_GRID, OUTDATED, SAME, TRUSTED_AT_LEAST};
@@ -20,10 +21,7 @@ impl Predictive<'_> {
         let solved = self.unknowns();
         self.coupling
             .note_predictions(&self.ends.solution, &mut self.predictions);
-
-        if let Some(error) = &mut self.errors.global {
-            error.begin_step();
-        }
+        self.errors.global.begin_step();
         self.note_crossed_events();
 
         self.interface_system.localize(step.end, workers)?;
@@ -161,9 +159,6 @@ impl Predictive<'_> {
 
     /// The error of the run, with that of the step; and how far the next one may go.
     fn carry_error(&mut self, step: MacroStep) {
-        let Some(error) = &mut self.errors.global else {
-            return;
-        };
         let shape = self.coupling.shape();
         let errors = &self.errors.local;
         let size = step.size();
@@ -172,7 +167,14 @@ impl Predictive<'_> {
         let judged = shape != Shape::Parabola || self.steps.is_adaptive();
         let grown = size.powi(2 * shape.orders() as i32 + 1);
         let times = self.errors.knowledge.count(errors.known, judged, grown);
-        error.carry(size, [&errors.interpolation, &errors.ends], times);
+        let step_errors = StepErrors {
+            interpolation: &errors.interpolation,
+            times,
+            ends: &errors.ends,
+        };
+        let error = &mut self.errors.global;
+        let rate = self.scales.rates.fastest();
+        error.carry(size, rate, &self.scales.states, step_errors);
         error.estimate_outputs(&self.coupling, &self.interface_system);
         let change = error.change(size, &self.scales.states);
 
@@ -193,9 +195,8 @@ impl Predictive<'_> {
             Steps::Adaptive(controller) => {
                 controller.accept(step, self.coupling.shape(), parts);
                 controller.allow_for_loops(magnification);
-                if let Some(error) = &self.errors.global {
-                    controller.steer(step.end, self.scales.states.largest_share(&error.states));
-                }
+                let error = self.scales.states.largest_share(&self.errors.global.states);
+                controller.steer(step.end, error);
             }
         }
     }

@@ -168,9 +168,6 @@ impl Predictive<'_> {
 
     /// By how much loops through feedthrough magnify what goes round in them.
     pub(super) fn magnification(&self) -> f64 {
-        self.errors
-            .global
-            .as_ref()
-            .map_or(1.0, |error| error.magnification.max(1.0))
+        self.errors.global.magnification.max(1.0)
     }
 }

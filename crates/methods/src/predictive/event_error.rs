@@ -36,9 +36,7 @@ pub(super) struct EventError {
 impl Predictive<'_> {
     /// The step has ended at an event, and systems have not crossed it yet.
     pub(super) fn note_event(&mut self, size: f64) {
-        let Some(error) = &self.errors.global else {
-            return;
-        };
+        let error = &self.errors.global;
         let mut event = std::mem::take(&mut self.errors.event);
         event.slopes.clear();
         event.errors.clear();
@@ -81,13 +79,13 @@ impl Predictive<'_> {
                 if gain == 0.0 {
                     continue;
                 }
-                *state += gain
-                    * match &self.errors.global {
-                        Some(error) if errors => {
-                            error.outputs[self.coupling.variables[column.variable].stacked]
-                        }
-                        _ => finite_or_zero(self.coupling.start[column.variable].slope),
-                    };
+                let stacked = self.coupling.variables[column.variable].stacked;
+                let slope = self.coupling.start[column.variable].slope;
+                let change = match errors {
+                    true => self.errors.global.outputs[stacked],
+                    false => finite_or_zero(slope),
+                };
+                *state += gain * change;
             }
         }
     }
@@ -114,9 +112,7 @@ impl Predictive<'_> {
         errors: &[f64],
         slopes: &[f64],
     ) -> f64 {
-        let Some(error) = &self.errors.global else {
-            return f64::NAN;
-        };
+        let error = &self.errors.global;
         let here = self.interface_system.linearization(system);
         let mut residual = event.value;
         let mut rate = event.time;
@@ -143,9 +139,7 @@ impl Predictive<'_> {
 
     /// The event has been crossed.
     pub(super) fn carry_over_event(&mut self) {
-        let Some(error) = &mut self.errors.global else {
-            return;
-        };
+        let error = &mut self.errors.global;
         let event = &self.errors.event;
         let late = event.late.unwrap_or(0.0);
         let grazes = late.is_nan() || late.abs() > GRAZING * event.size;

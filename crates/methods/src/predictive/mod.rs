@@ -12,15 +12,21 @@
 //! - *quintic inputs*, where curvatures are known;
 //! - *a look ahead* (`look_ahead`): f and g at the predicted end tell whether the step is too long
 //!   before it is integrated;
+//! - *systems without states* (`static_part`) tell how they end the step before it is integrated;
 //! - *corrections* (`integration`) of poor predictions, where all systems can roll back;
 //! - *error vectors* (`local_error`) of each step, from which steps are chosen (`controller`), and
 //!   an estimate of the error of the whole run (`global_error`).
 
 mod advice;
+mod assembled;
 mod checkpoint;
 mod completion;
 mod consistency;
 mod controller;
+mod coupled_blocks;
+mod coupled_change;
+mod coupled_exponential;
+mod coupled_operator;
 mod event_error;
 mod global_error;
 mod integration;
@@ -33,6 +39,7 @@ mod prediction;
 mod report;
 mod restart;
 mod run_state;
+mod static_part;
 mod tuning;
 
 use dovetail_core::{
@@ -61,6 +68,7 @@ use memory::MissMemory;
 pub use options::{Inputs, PredictiveOptions, Relinearize};
 use restart::Restart;
 use run_state::{ErrorKnowledge, RunCounts, StepState};
+use static_part::StaticPart;
 use tuning::{HALF, LEAST_OF_GRID};
 
 /// Signals of every step: what the prediction missed, its size, and the degree of its inputs.
@@ -78,6 +86,7 @@ pub struct Predictive<'a> {
     restart: Restart,
     memory: MissMemory,
     look_ahead: LookAhead,
+    static_part: StaticPart,
     errors: ErrorEstimates,
     scales: Scales,
     steps: Steps<Controller>,
@@ -98,8 +107,7 @@ pub struct Predictive<'a> {
 /// What is known of errors: of a step, and of the whole run.
 struct ErrorEstimates {
     local: LocalError,
-    /// Where there are not too many states.
-    global: Option<GlobalError>,
+    global: GlobalError,
     knowledge: ErrorKnowledge,
     /// Of the event that is being crossed.
     event: EventError,
@@ -247,8 +255,6 @@ impl<'a> Predictive<'a> {
         let interface_system = solver_of(&coupling, &options, capabilities, quintics);
         let count = coupling.variables.len();
         let states = total_states(connections);
-        let global_error = GlobalError::new(connections, count);
-        let error_signals = if global_error.is_some() { states } else { 0 };
         let steps = Steps::new(grid, options.tolerance, |tolerance| {
             Controller::new(grid, tolerance, options.bounds)
         });
@@ -259,9 +265,10 @@ impl<'a> Predictive<'a> {
             restart: Restart::new(&coupling, &interface_system, quintics),
             memory: MissMemory::new(count, options.tolerance.is_none()),
             look_ahead: LookAhead::new(connections, count),
+            static_part: StaticPart::new(connections, &coupling, capabilities),
             errors: ErrorEstimates {
                 local: LocalError::new(count, states),
-                global: global_error,
+                global: GlobalError::new(connections, &coupling, &interface_system),
                 knowledge: ErrorKnowledge::default(),
                 event: EventError::default(),
             },
@@ -279,7 +286,7 @@ impl<'a> Predictive<'a> {
             step_state: StepState::default(),
             counts: RunCounts::default(),
             advice: None,
-            signals: vec![0.0; OWN_SIGNALS + error_signals],
+            signals: vec![0.0; OWN_SIGNALS + states],
             present: connections.tasks(if quintics { 2 } else { 1 }),
             coupling,
             interface_system,
@@ -373,6 +380,7 @@ impl Method for Predictive<'_> {
             return reason.reject_or_fail(shortened, &self.coupling);
         }
 
+        self.settle_static_part(workers);
         if !self.passes_lookahead(step, workers)? {
             self.counts.refused_before += 1;
             return Ok(Outcome::Rejected(step));

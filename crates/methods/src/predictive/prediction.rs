@@ -60,9 +60,7 @@ impl Predictive<'_> {
     /// The systems stand elsewhere: what the next steps are measured by.
     pub(super) fn refresh_scales(&mut self) {
         self.scales.rates.locate(&self.interface_system);
-        if let Some(error) = &mut self.errors.global {
-            error.locate(&self.interface_system);
-        }
+        self.errors.global.locate(&self.interface_system);
 
         self.scales.outputs.include(self.coupling.start_values());
         self.scales.states.include(self.interface_system.states());
@@ -333,6 +331,12 @@ impl Predictive<'_> {
         let missed = &mut ends.right[..unknowns];
         self.memory.predict(step.start, step.size(), 1, missed);
         subtract_difference(missed, &ends.expected, &ends.returned);
+        let stacking = self.coupling.stacking();
+        for c in (0..stacking.variables).filter(|c| self.static_part.settles(*c)) {
+            for at in stacking.places(c, unknowns) {
+                missed[at] = 0.0;
+            }
+        }
 
         self.errors
             .local
@@ -362,8 +366,9 @@ impl Predictive<'_> {
 
     /// Whether the look ahead has seen something new of a variable, or has served better so far.
     fn look_ahead_is_better(&self, c: usize) -> bool {
-        if self.memory.knows(c, self.coupling.step.start) {
-            return false; // it has been tried
+        let tried = self.memory.knows(c, self.coupling.step.start);
+        if tried || self.static_part.settles(c) {
+            return false;
         }
         let remembered = self.ends.expected[c] - self.ends.returned[c];
         let surprise = self.look_ahead.differences[c] - remembered;

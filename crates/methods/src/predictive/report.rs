@@ -26,14 +26,12 @@ impl Predictive<'_> {
         let mut names = ["$discrepancy", "$step", "$degree"]
             .map(str::to_owned)
             .to_vec();
-        if self.errors.global.is_some() {
-            let interfaces = self.connections.interfaces().iter();
-            names.extend(interfaces.flat_map(|i| {
-                i.states
-                    .iter()
-                    .map(|state| i.qualified(&format!("{state}.$error")))
-            }));
-        }
+        let interfaces = self.connections.interfaces().iter();
+        names.extend(interfaces.flat_map(|i| {
+            i.states
+                .iter()
+                .map(|state| i.qualified(&format!("{state}.$error")))
+        }));
         names
     }
 
@@ -43,10 +41,7 @@ impl Predictive<'_> {
         let degree = 2 * self.coupling.shape().orders() - 1;
         let (own, errors) = self.signals.split_at_mut(OWN_SIGNALS);
         own.copy_from_slice(&[self.step_state.missed, step.size(), degree as f64]);
-        let Some(error) = &self.errors.global else {
-            return;
-        };
-
+        let error = &self.errors.global;
         if error.lost || self.errors.knowledge.unsure {
             errors.fill(f64::NAN);
             return;
@@ -62,9 +57,7 @@ impl Predictive<'_> {
     }
 
     fn add_error_to_results(&mut self) {
-        let Some(error) = &self.errors.global else {
-            return;
-        };
+        let error = &self.errors.global;
         let mut states = error.states.iter();
         let mut outputs = error.outputs.iter();
 
@@ -95,7 +88,10 @@ impl Predictive<'_> {
 
     /// The state whose estimated error is the largest part of its range, and that part.
     fn worst_state(&self) -> Option<(String, f64)> {
-        let error = self.errors.global.as_ref().filter(|_| self.knows_error())?;
+        if !self.knows_error() {
+            return None;
+        }
+        let error = &self.errors.global;
         let interfaces = self.connections.interfaces().iter();
         let names = interfaces.flat_map(|i| i.states.iter().map(|state| i.qualified(state)));
         let part = |(state, error): (usize, &f64)| {
@@ -110,8 +106,7 @@ impl Predictive<'_> {
     /// Whether the error of the run is estimated: not where every step began at an event, nor
     /// beyond all numbers.
     fn knows_error(&self) -> bool {
-        let lost = self.errors.global.as_ref().is_none_or(|error| error.lost);
-        !lost
+        !self.errors.global.lost
             && !self.errors.knowledge.unsure
             && self.errors.knowledge.unknown == 0
             && !self.signals[OWN_SIGNALS..].is_empty()
@@ -162,19 +157,12 @@ impl Predictive<'_> {
         let mut all = Vec::new();
         all.extend(self.steps.controller().and_then(Controller::remark));
 
-        if self.errors.global.is_none() {
-            all.push("there are too many states to estimate the error of the run".to_owned());
-        }
-
-        if self.errors.global.as_ref().is_some_and(|error| error.lost) {
+        if self.errors.global.lost {
             all.push(
                 "the estimate of the error of the run has grown beyond all numbers and is not reported"
                     .to_owned(),
             );
-        } else if self.errors.global.is_some()
-            && !self.knows_error()
-            && !self.signals[OWN_SIGNALS..].is_empty()
-        {
+        } else if !self.knows_error() && !self.signals[OWN_SIGNALS..].is_empty() {
             all.push(
                 "the error of the run is not estimated: too few steps follow one another without \
                  an event"
@@ -182,7 +170,7 @@ impl Predictive<'_> {
             );
         }
 
-        if self.options.corrected && self.errors.global.is_some() {
+        if self.options.corrected {
             all.push(
                 "the estimated error has been added to the results: it is that of the run \
                 without it"
@@ -207,7 +195,10 @@ impl Predictive<'_> {
 
     /// Of all states and outputs; a state that is an output too has one name.
     fn estimated_errors(&self) -> Option<Vec<(String, EstimatedError)>> {
-        let error = self.errors.global.as_ref().filter(|_| self.knows_error())?;
+        if !self.knows_error() {
+            return None;
+        }
+        let error = &self.errors.global;
         let estimate = |end: &f64, max: &f64| EstimatedError {
             end: end.abs(),
             max: *max,

@@ -163,9 +163,9 @@ pub(super) const OUTDATED: f64 = 0.05;
 
 // The error of the run, and what is said of it.
 
-/// Beyond so many states, or coupling variables, dense matrices cost more than the estimate is
-/// worth: their cost grows with the cube. By trial.
-pub(super) const MOST_ESTIMATED: usize = 64;
+/// Coupling variables in loops whose magnification is measured at one step, at most: each costs a
+/// solution of the whole interface.
+pub(super) const MOST_MEASURED: usize = 64;
 /// A state counts as if it had at least this part of the largest range of all. By trial.
 pub(super) const LEAST_RANGE: f64 = 1e-3;
 /// So many steps whose interpolation error is not known may follow one another, and the error of
