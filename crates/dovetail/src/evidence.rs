@@ -184,6 +184,8 @@ impl Evidence<'_> {
             let by_interfaces = || error_of(found?, variable, self.scenario);
             let error = match source {
                 ErrorSource::Verified => self.stated(variable),
+                // An estimate is carried across events; interfaces only show that there was one.
+                ErrorSource::Estimated if self.switches() => self.stated(variable),
                 ErrorSource::Estimated => larger(self.stated(variable), by_interfaces()),
                 ErrorSource::Interfaces => by_interfaces(),
             }?;
@@ -234,6 +236,9 @@ impl Evidence<'_> {
         if let Some(variable) = self.grown_by(ENORMOUS) {
             return Caveat::Grows(variable.to_owned());
         }
+        if source == ErrorSource::Estimated && self.switches() {
+            return Caveat::None;
+        }
 
         match (self.scenario.jumping(), self.scenario.bending()) {
             (Some(system), _) => Caveat::Switches(system.to_owned()),
@@ -241,6 +246,11 @@ impl Evidence<'_> {
             (_, Some(system)) => Caveat::Corners(system.to_owned()),
             _ => Caveat::None,
         }
+    }
+
+    /// Whether some system given as equations switches by itself.
+    fn switches(&self) -> bool {
+        self.scenario.jumping().is_some() || self.scenario.bending().is_some()
     }
 
     /// A variable that has grown by more than this factor since the first third of the run.

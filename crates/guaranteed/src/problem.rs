@@ -65,6 +65,19 @@ pub struct Problem {
     pub(crate) affine: bool,
 }
 
+/// States that are set anew are not followed.
+fn refuse_events(definitions: &[Definition]) -> Result<(), ProblemError> {
+    for definition in definitions {
+        if let Some(when) = definition.model.whens.first() {
+            return Err(ProblemError::Events {
+                system: definition.name.clone(),
+                condition: when.text.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
 impl Problem {
     /// Couples the systems, each with its boxes, from `start_time` to `stop_time`.
     pub fn new(
@@ -73,6 +86,7 @@ impl Problem {
         connections: &Connections,
         (start_time, stop_time): (f64, f64),
     ) -> Result<Self, ProblemError> {
+        refuse_events(definitions)?;
         let coupled = compose(definitions, connections)?;
         let start = stacked(boxes, |boxes| &boxes.states);
         let parameters = stacked(boxes, |boxes| &boxes.parameters);

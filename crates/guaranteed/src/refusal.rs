@@ -16,6 +16,17 @@ pub enum ProblemError {
         /// How many it may have.
         most: usize,
     },
+    /// A system sets states anew at events.
+    #[error(
+        "`{system}` sets states anew at events (`when \"{condition}\"`): bounds cannot be computed \
+         across them yet"
+    )]
+    Events {
+        /// The system.
+        system: String,
+        /// The condition of its first clause.
+        condition: String,
+    },
     /// A loop through feedthrough jumps.
     #[error(
         "the loop of {variables} has a jump or a condition in it (sign, floor, ceil, mod, atan2, a \

@@ -30,7 +30,8 @@ impl Chosen {
 }
 
 /// Chooses a method for systems that can do this. `jumping` is a system whose equations jump where
-/// nothing announces it: the engine's own method would predict beyond the jump.
+/// nothing announces it: without rollback, which finds such events before a step is taken, the
+/// engine's own method would predict beyond the jump.
 pub fn choose(capabilities: &[Capabilities], coupled: bool, jumping: Option<&str>) -> Chosen {
     let all = |able: &dyn Fn(&Capabilities) -> bool| capabilities.iter().all(able);
     let free = all(&|c| c.step_rule == StepRule::Free);
@@ -61,11 +62,10 @@ pub fn choose(capabilities: &[Capabilities], coupled: bool, jumping: Option<&str
 
 /// The choice where every system can be linearized.
 fn linearizable(rollback: bool, jumping: Option<&str>) -> Chosen {
-    if let Some(system) = jumping {
+    if let Some(system) = jumping.filter(|_| !rollback) {
         let reason = format!(
-            "every system can be linearized, and `{system}` has conditions or jumps that depend on \
-             more than time: their steps \
-             are cut where they are met"
+            "every system can be linearized, but not all can roll back, and `{system}` has \
+             conditions or jumps that depend on more than time: steps are cut where they are met"
         );
         return Chosen::new("missiles", reason);
     }
