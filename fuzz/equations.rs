@@ -15,6 +15,7 @@ fuzz_target!(|text: &str| {
         states: vec!["x", "y"],
         equations,
         outputs: vec![("out", output)],
+        ..Source::default()
     };
     attempt(&source);
     // Without states any text has a chance to be a whole model.

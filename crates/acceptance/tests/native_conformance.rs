@@ -100,6 +100,7 @@ fn system(
         states: states.iter().map(|(name, _)| *name).collect(),
         equations,
         outputs: outputs.to_vec(),
+        ..Default::default()
     };
     let model = Model::parse(&source).unwrap();
     let values = |pairs: &[(&str, f64)]| pairs.iter().map(|(_, value)| *value).collect::<Vec<_>>();

@@ -15,6 +15,7 @@
 //!     states: vec!["prey"],
 //!     equations: "der(prey) = prey * (alpha - beta * predators)",
 //!     outputs: vec![("prey", "prey")],
+//!     ..Source::default()
 //! })
 //! .expect("a correct model");
 //!

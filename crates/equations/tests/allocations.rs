@@ -38,6 +38,7 @@ fn allocations_of_a_run<T: Number>(zero: T) -> usize {
         equations: "p = sin(x) ^ 2 + a ^ y; der(x) = if time < 1 then p else min(x, u, y)
             der(y) = atan2(x, y) + mod(p, 3) + der(u) * time",
         outputs: vec![("out", "sqrt(x) / (1 + y ^ 4)")],
+        ..Default::default()
     })
     .expect("a correct model");
     let [one, two] = [zero.lift(1.0), zero.lift(2.0)];

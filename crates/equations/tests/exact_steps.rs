@@ -22,6 +22,7 @@ fn oscillator(odd: bool) -> NativeSystem {
         states: vec!["x", "v"],
         equations: &equations,
         outputs: vec![("y", "x + 2 * u")],
+        ..Default::default()
     };
     let definition = Definition::new(
         "oscillator",

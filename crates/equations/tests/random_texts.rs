@@ -19,6 +19,15 @@ fn survive(source: &Source<'_>) {
                 let text = match &error.place {
                     Place::Equations => source.equations,
                     Place::Output(index) => source.outputs[*index].1,
+                    Place::Condition(when) => source.whens[*when].condition,
+                    Place::Assignment(when, index) => {
+                        let when = &source.whens[*when];
+                        when.set
+                            .iter()
+                            .chain(&when.reset)
+                            .nth(*index)
+                            .map_or("", |a| a.1)
+                    }
                     Place::Name(name) => name,
                 };
                 assert!(

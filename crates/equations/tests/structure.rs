@@ -236,6 +236,7 @@ fn what_nothing_mentions_is_unused() {
         states: vec!["x"],
         equations: "p = a; q = u; der(x) = p + der(v)",
         outputs: vec![],
+        ..Default::default()
     });
     let unused = [
         Unused::Input("w".into()),

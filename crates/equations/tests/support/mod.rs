@@ -13,6 +13,7 @@ pub fn expression(text: &str) -> Source<'_> {
         states: vec!["x", "y"],
         equations: "der(x) = y; der(y) = -x",
         outputs: vec![("out", text)],
+        ..Default::default()
     }
 }
 

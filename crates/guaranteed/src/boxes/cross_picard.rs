@@ -177,6 +177,7 @@ mod tests {
                 states: vec!["x", "v"],
                 equations,
                 outputs: vec![("x", "x"), ("v", "v")],
+                ..Default::default()
             });
             Definition::new(name, model.unwrap(), vec![], vec![1.0, 1.0], vec![1.0, 1.0])
         };

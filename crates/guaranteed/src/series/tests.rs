@@ -22,6 +22,7 @@ fn program(expression: &str) -> Program {
         states: vec!["x", "y"],
         equations: &equations,
         outputs: vec![],
+        ..Default::default()
     };
     let model = Model::parse(&source).unwrap();
     Program::compile(&model.graph, &model.derivative_roots[..1])

@@ -220,6 +220,7 @@ pub fn native(
         states: states.iter().map(|(name, _)| *name).collect(),
         equations,
         outputs: vec![output],
+        ..Default::default()
     };
     let starts = |all: &[(&str, f64)]| all.iter().map(|(_, start)| *start).collect::<Vec<_>>();
     let model = Model::parse(&source).unwrap();
