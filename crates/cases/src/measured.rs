@@ -40,6 +40,12 @@ impl Observer for Signals {
 }
 
 impl Measured {
+    /// How far a variable is from the monolithic solution.
+    pub fn error(&self, variable: &str) -> Option<&ErrorMeasures> {
+        let found = self.errors.iter().find(|(name, _)| name == variable);
+        found.map(|(_, error)| error)
+    }
+
     /// The NRMSE of a state or output, in percent.
     pub fn nrmse(&self, variable: &str) -> f64 {
         let found = self
@@ -133,6 +139,11 @@ pub fn measure_run(scenario: &Scenario, choices: &[(&str, &str)]) -> Measured {
         Trajectory::of(&selection),
         "memory",
     );
+    // States that jump are compared on both sides of an event.
+    let definitions = scenario.definitions();
+    if definitions.is_ok_and(|all| all.iter().any(|one| !one.model.whens.is_empty())) {
+        recorder = recorder.with_both_sides();
+    }
     let interrupted = AtomicBool::new(false);
     let session = scenario
         .session(&options)

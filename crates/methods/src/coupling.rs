@@ -14,6 +14,7 @@ use crate::initialization::reinitialize;
 use crate::interface_vector::Stacking;
 use crate::near_side::NearSide;
 use crate::predictions::Predictions;
+use crate::rounded::rounded;
 use crate::shape::Shape;
 
 /// The outputs that inputs follow in the course of a step, as stacked positions: the coupling
@@ -505,6 +506,19 @@ impl<'a> Coupling<'a> {
             }
         }
         all
+    }
+
+    /// That switching could not be followed event by event, if that is so.
+    pub fn chatter_warning(&self) -> Option<String> {
+        let dwell = self.stops.dwell;
+        let rounded = rounded(dwell);
+        (dwell > 0.0).then(|| {
+            format!(
+                "something switches to and fro without end, and could not be followed event by event: \
+                 it was let stay on a side for up to {rounded} s, and results are no more accurate \
+                 than that"
+            )
+        })
     }
 
     /// Whether some input of a system is not held over its steps.

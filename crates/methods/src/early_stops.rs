@@ -22,6 +22,9 @@ const PATIENCE: i32 = 5;
 /// crowd.
 const CROWDED: f64 = 1e-3;
 
+/// A crowd of so many is more than events that happen to be close.
+const LARGE_CROWD: i32 = 20;
+
 /// What is known of an event ahead.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct EarlyStops {
@@ -34,6 +37,8 @@ pub(crate) struct EarlyStops {
     /// Steps to crowded events, one after the other. What does not count grows with them: where
     /// events have no end, time still has to move on.
     crowd: i32,
+    /// The longest time that has not counted beside an event of a crowd; zero where there was none.
+    pub dwell: f64,
     /// In the attempt under way a trial has stopped just before the end of the step.
     pub grazed: bool,
 }
@@ -47,6 +52,7 @@ impl EarlyStops {
             given_up: 0,
             end: f64::INFINITY,
             crowd: 0,
+            dwell: 0.0,
             grazed: false,
         }
     }
@@ -106,10 +112,13 @@ impl EarlyStops {
     pub fn accepted(&mut self, step: MacroStep) {
         let met = self.grazed || step.end == self.end;
         let crowded = step.size() <= self.resolution(step).max(CROWDED * self.longest);
-        self.crowd = if met {
-            self.crowd + i32::from(crowded)
-        } else {
-            0
+        if self.crowd > LARGE_CROWD {
+            self.dwell = self.dwell.max(self.resolution(step));
+        }
+        self.crowd = match met && crowded {
+            true => self.crowd + 2,
+            // Between two of a crowd there may be a step that meets none.
+            false => (self.crowd - 1).max(0),
         };
     }
 

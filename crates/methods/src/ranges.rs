@@ -30,6 +30,9 @@ struct MeasuredRange {
 /// A variable is measured by no less than this part of the largest range: one that is zero has no
 /// range but rounding.
 const LEAST_OF_ALL: f64 = 1e-14;
+/// An error below so much of a variable's value is rounding: a variable that rests is not followed
+/// down to that.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// What lies ahead counts up to this part of a variable's value.
 const MOST_OUTLOOK: f64 = 0.1;
 
@@ -153,6 +156,7 @@ impl Ranges {
         let share = |(error, range): (&f64, &MeasuredRange)| match range.scale().max(floor) {
             _ if error.is_nan() => f64::INFINITY, // an error that is not known is not zero
             0.0 => 0.0,
+            _ if error.abs() <= ROUNDING * range.values.magnitude() => 0.0,
             scale => error.abs() / scale,
         };
         let shares = errors.iter().zip(&self.all).map(share);

@@ -38,6 +38,9 @@ pub(crate) struct CoupledDynamics {
     conditions: FunctionPair,
     assignments: FunctionPair,
     f: FunctionPair,
+    /// The derivatives with nothing held: for places beyond an event where a held side has no value.
+    natural_f: FunctionPair,
+    natural_observed: FunctionPair,
     r: FunctionPair,
     /// Outputs, then inputs.
     observed: FunctionPair,
@@ -146,6 +149,12 @@ impl CoupledDynamics {
             conditions: pair(&held.roots[equations..conditions]),
             assignments: pair(&held.roots[conditions..]),
             f: pair(derivatives),
+            natural_observed: FunctionPair::new(
+                &coupled.graph,
+                &[coupled.outputs.as_slice(), &coupled.inputs].concat(),
+                &coupled.parameters,
+            ),
+            natural_f: FunctionPair::new(&coupled.graph, &coupled.derivatives, &coupled.parameters),
             r: pair(residuals),
             observed: pair(observed),
             unknowns: coupled.guesses.clone(),
@@ -206,6 +215,8 @@ impl CoupledDynamics {
 
         for pair in [
             &mut self.f,
+            &mut self.natural_f,
+            &mut self.natural_observed,
             &mut self.r,
             &mut self.observed,
             &mut self.functions,
@@ -271,7 +282,12 @@ impl CoupledDynamics {
     /// `x'`, the loops solved; NaN where that fails.
     pub fn derivative(&mut self, time: f64, states: &[f64], derivative: &mut [f64]) {
         match self.solve_loops(time, states) {
-            Ok(()) => self.f.run(time, states, &self.unknowns, derivative),
+            Ok(()) => {
+                self.f.run(time, states, &self.unknowns, derivative);
+                if self.switches() && !derivative.iter().all(|rate| rate.is_finite()) {
+                    self.natural_f.run(time, states, &self.unknowns, derivative);
+                }
+            }
             Err(error) => {
                 self.failure.get_or_insert(error);
                 derivative.fill(f64::NAN);
@@ -288,6 +304,10 @@ impl CoupledDynamics {
     ) -> Result<(), Error> {
         self.solve_loops(time, states)?;
         self.observed.run(time, states, &self.unknowns, observed);
+        if self.switches() && !observed.iter().all(|value| value.is_finite()) {
+            let natural = &mut self.natural_observed;
+            natural.run(time, states, &self.unknowns, observed);
+        }
         Ok(())
     }
 

@@ -111,6 +111,9 @@ impl BranchUpdate<'_> {
             if self.clauses.fired.is_empty() {
                 return Ok(());
             }
+            if !self.ticks && branches.runs.note(self.time) {
+                return Err(self.unending(Unending::PileUp));
+            }
             self.evaluate(branches);
             self.before.copy_from_slice(&self.point.values);
             self.before_rates.copy_from_slice(&self.point.rates);
@@ -118,9 +121,14 @@ impl BranchUpdate<'_> {
             self.settle_anew(branches);
         }
 
-        Err(EndlessUpdates {
+        Err(self.unending(Unending::Circle))
+    }
+
+    fn unending(&self, kind: Unending) -> EndlessUpdates {
+        EndlessUpdates {
+            kind,
             conditions: self.clauses.texts_of_fired(),
-        })
+        }
     }
 
     /// After states have been set: a function that has crossed may cross again where that has moved
@@ -289,8 +297,18 @@ fn follow(reset: &mut EventGradient, clauses: &Clauses) {
     }
 }
 
-/// Clauses run one another without end.
+/// In which way clauses have no end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unending {
+    /// They run one another at one time.
+    Circle,
+    /// They run ever more often.
+    PileUp,
+}
+
+/// Clauses run without end.
 pub(super) struct EndlessUpdates {
+    pub kind: Unending,
     /// Their conditions.
     pub conditions: Vec<String>,
 }

@@ -5,6 +5,11 @@ use dovetail_core::{Archive, Checkpoint, Error, visit_fields};
 use super::sliding::SLIDING;
 use crate::held::SwitchKind;
 
+/// Clauses pile up (a ball that bounces to rest) when each of so many has followed the one before
+/// sooner, and the last after this part of the time that all have taken.
+const PILE: u32 = 12;
+const PILED_UP: f64 = 1e-5;
+
 /// What a system holds of its switching functions.
 #[derive(Clone)]
 pub(super) struct Branches {
@@ -26,6 +31,47 @@ pub(super) struct Branches {
     pub truths: Vec<f64>,
     /// How often the system's clock has ticked.
     pub ticks: u64,
+    pub runs: ClauseRuns,
+}
+
+/// How clauses have followed one another.
+#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
+pub(super) struct ClauseRuns {
+    /// When one ran last, and how long after the one before.
+    last: f64,
+    gap: f64,
+    /// Since when, and how often, the time between two has become shorter.
+    since: f64,
+    shorter: u32,
+}
+
+impl ClauseRuns {
+    const NONE: Self = Self {
+        last: f64::NEG_INFINITY,
+        gap: f64::INFINITY,
+        since: f64::NEG_INFINITY,
+        shorter: 0,
+    };
+
+    /// One runs at `time`; true if they pile up: each follows the one before sooner, and now after
+    /// next to no time.
+    pub fn note(&mut self, time: f64) -> bool {
+        let gap = time - self.last;
+        if gap <= 0.0 {
+            return false; // the same event
+        }
+
+        if gap < self.gap {
+            self.shorter += 1;
+        } else {
+            self.shorter = 0;
+            self.since = if gap.is_finite() { self.last } else { time };
+        }
+        self.last = time;
+        self.gap = gap;
+
+        self.shorter >= PILE && gap < PILED_UP * (time - self.since)
+    }
 }
 
 /// How far a function is from switching.
@@ -50,6 +96,7 @@ impl Branches {
             crossed_at: f64::NAN,
             truths: vec![f64::NAN; conditions],
             ticks: 0,
+            runs: ClauseRuns::NONE,
         }
     }
 
@@ -63,6 +110,7 @@ impl Branches {
         self.near = other.near;
         self.truths.copy_from_slice(&other.truths);
         self.ticks = other.ticks;
+        self.runs = other.runs;
     }
 
     /// Whether nobody has asked yet.
@@ -138,7 +186,7 @@ impl Branches {
 
 impl Checkpoint for Branches {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        visit_fields!(archive, self.crossed_at, self.near, self.ticks);
+        visit_fields!(archive, self.crossed_at, self.near, self.ticks, self.runs);
         archive.slice(&mut self.truths)?;
         archive.slice(&mut self.held)?;
         archive.slice(&mut self.slack)?;

@@ -57,6 +57,9 @@ pub(super) struct Switching {
     results: Vec<First>,
     natural_f: Evaluator<f64>,
     natural_g: Evaluator<f64>,
+    natural_f_first: Evaluator<First>,
+    natural_g_first: Evaluator<First>,
+    natural_g_second: Evaluator<Second>,
     conditions: Evaluator<f64>,
     assignments: Evaluator<First>,
     assigned: Vec<First>,
@@ -70,10 +73,18 @@ impl Switching {
         let f = Arc::new(model.derivative_program());
         let g = Arc::new(model.output_program());
         let assignments = Arc::new(held.assignment_program());
+        let first = constants(parameters);
 
         Self {
             functions: Evaluator::new(functions, &zero, &constants(parameters)),
             results: vec![zero; held.functions().len()],
+            natural_f_first: Evaluator::new(Arc::clone(&f), &zero, &first),
+            natural_g_first: Evaluator::new(Arc::clone(&g), &zero, &first),
+            natural_g_second: Evaluator::new(
+                Arc::clone(&g),
+                &Dual::constant(zero),
+                &constants(&first),
+            ),
             natural_f: Evaluator::new(f, &0.0, parameters),
             natural_g: Evaluator::new(g, &0.0, parameters),
             conditions: Evaluator::new(Arc::new(held.condition_program()), &0.0, parameters),
@@ -203,6 +214,9 @@ impl Dynamics {
             switching.functions.set_switches(first);
             switching.natural_f.set_switches(&self.switches);
             switching.natural_g.set_switches(&self.switches);
+            switching.natural_f_first.set_switches(first);
+            switching.natural_g_first.set_switches(first);
+            switching.natural_g_second.set_switches(second);
             switching.conditions.set_switches(&self.switches);
             switching.assignments.set_switches(first);
         }
@@ -400,9 +414,15 @@ impl Dynamics {
         set_twice(&mut leaves.slopes, at.slopes, motion.slopes, bend.slopes);
         leaves.set(&mut self.g_second, &twice(at.time, 1.0, 0.0));
         self.g_second.run(&mut leaves.g);
+        copy_second(&leaves.g, rate);
 
-        for (rate, g) in rate.iter_mut().zip(&leaves.g) {
-            *rate = g.derivative.derivative;
+        if let Some(switching) = &mut self.switching
+            && !all_finite(rate)
+        {
+            let natural = &mut switching.natural_g_second;
+            leaves.set(natural, &twice(at.time, 1.0, 0.0));
+            natural.run(&mut leaves.g);
+            copy_second(&leaves.g, rate);
         }
     }
 
@@ -483,6 +503,15 @@ impl Dynamics {
             .set(&mut self.f_first, &Dual::new(time, time_rate));
         self.f_first.run(&mut self.first.f);
         copy_derivatives(&self.first.f, derivatives);
+
+        if let Some(switching) = &mut self.switching
+            && !all_finite(derivatives)
+        {
+            let natural = &mut switching.natural_f_first;
+            self.first.set(natural, &Dual::new(time, time_rate));
+            natural.run(&mut self.first.f);
+            copy_derivatives(&self.first.f, derivatives);
+        }
     }
 
     /// The derivative of g in the direction that the leaves hold.
@@ -491,6 +520,15 @@ impl Dynamics {
             .set(&mut self.g_first, &Dual::new(time, time_rate));
         self.g_first.run(&mut self.first.g);
         copy_derivatives(&self.first.g, derivatives);
+
+        if let Some(switching) = &mut self.switching
+            && !all_finite(derivatives)
+        {
+            let natural = &mut switching.natural_g_first;
+            self.first.set(natural, &Dual::new(time, time_rate));
+            natural.run(&mut self.first.g);
+            copy_derivatives(&self.first.g, derivatives);
+        }
     }
 }
 
@@ -542,6 +580,12 @@ fn twice(value: f64, first: f64, second: f64) -> Second {
 fn set_twice(into: &mut [Second], values: &[f64], first: &[f64], second: &[f64]) {
     for (i, into) in into.iter_mut().enumerate() {
         *into = twice(values[i], first[i], second[i]);
+    }
+}
+
+fn copy_second(values: &[Second], derivatives: &mut [f64]) {
+    for (derivative, value) in derivatives.iter_mut().zip(values) {
+        *derivative = value.derivative.derivative;
     }
 }
 

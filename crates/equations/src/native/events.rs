@@ -7,7 +7,7 @@
 use dovetail_core::{Error, EventGradient, MacroStep, Signal};
 use dovetail_numerics::Hint;
 
-use super::branch_update::{BranchUpdate, EndlessUpdates};
+use super::branch_update::{BranchUpdate, EndlessUpdates, Unending};
 use super::branches::{Branches, Margin};
 use super::drive::{Drive, Driven, Segment};
 use super::dynamics::Dynamics;
@@ -374,8 +374,12 @@ impl NativeSystem {
     }
 
     fn endless(&self, time: f64, endless: &EndlessUpdates) -> Error {
-        let conditions = endless.conditions.clone();
-        Error::system(&self.interface.name, time, Endless { conditions })
+        let conditions = quoted(&endless.conditions);
+        let reason = match endless.kind {
+            Unending::Circle => Endless::Circle { conditions },
+            Unending::PileUp => Endless::PileUp { conditions },
+        };
+        Error::system(&self.interface.name, time, reason)
     }
 }
 
@@ -408,15 +412,20 @@ fn update(
     crossing.cross(&mut state.branches)
 }
 
-/// Clauses run one another without end.
+/// Why the clauses of a system have no end.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "its `when` clauses run one another without end: {}; \
-     let each set something that makes its own condition false",
-    quoted(conditions)
-)]
-struct Endless {
-    conditions: Vec<String>,
+enum Endless {
+    #[error(
+        "its `when` clauses run one another without end: {conditions}; let each set something that \
+         makes its own condition false"
+    )]
+    Circle { conditions: String },
+    #[error(
+        "its `when` clause {conditions} runs ever more often, and without end about here (Zeno), \
+         like a ball that bounces to rest; let a condition end it, such as a speed below which \
+         it stays"
+    )]
+    PileUp { conditions: String },
 }
 
 fn quoted(conditions: &[String]) -> String {

@@ -15,6 +15,9 @@ use crate::held::{HeldModel, SwitchKind};
 /// Parts between two points: functions are looked at between them.
 const PARTS: usize = 4;
 
+/// A return to zero is looked for down to this power of one half of the way to the first look.
+const MOST_HALVINGS: usize = 40;
+
 /// A place where everything is known.
 #[derive(Clone)]
 pub(super) struct WatchPoint {
@@ -189,10 +192,9 @@ impl Watch {
         let kind = self.kinds[function];
         let at = |sample: &[f64]| branches.margin(kind, function, sample[function]).distance;
         let margins: [f64; PARTS + 1] = std::array::from_fn(|part| at(&self.samples[part]));
-        let bracket = match first_change(&margins) {
-            Some(bracket) => Some(bracket),
-            None => self.find_dip(driven, branches, function, &margins),
-        };
+        let bracket = first_change(&margins)
+            .or_else(|| self.find_dip(driven, branches, function, &margins))
+            .or_else(|| self.find_return(driven, branches, function, &margins));
 
         if let Some(bracket) = bracket {
             let share = bracketed_root(
@@ -228,6 +230,37 @@ impl Watch {
         branches
             .margin(kind, function, self.values[function])
             .distance
+    }
+
+    /// A function that has just crossed, moves on to its new side, and is back before the first
+    /// look: a ball that bounces lower and lower.
+    fn find_return(
+        &mut self,
+        driven: &mut Driven<'_>,
+        branches: &Branches,
+        function: usize,
+        margins: &[f64; PARTS + 1],
+    ) -> Option<Bracket> {
+        let value = self.before.values[function];
+        let margin = branches.margin(self.kinds[function], function, value);
+        let leaves = margin.sign * self.before.rates[function] > 0.0;
+        if !leaves || margins[1] >= 0.0 {
+            return None;
+        }
+
+        let mut high = (1.0 / PARTS as f64, margins[1]);
+        for _ in 0..MOST_HALVINGS {
+            let share = 0.5 * high.0;
+            let distance = self.margin_at(driven, branches, function, share);
+            if distance > 0.0 {
+                return Some(Bracket {
+                    low: (share, distance),
+                    high,
+                });
+            }
+            high = (share, distance);
+        }
+        None
     }
 
     /// A function that comes to zero and back between two looks: where a parabola says so.

@@ -357,6 +357,7 @@ impl Method for Ifosmondi<'_> {
 
     fn warnings(&self) -> Vec<Notice> {
         let mut all = notices(self.coupling.substitutes(true));
+        all.extend(notices(self.coupling.chatter_warning()));
         all.extend(
             self.predictions
                 .warning(|variable| self.coupling.full_name(variable)),

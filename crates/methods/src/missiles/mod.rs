@@ -303,6 +303,7 @@ impl Method for Missiles<'_> {
 
     fn warnings(&self) -> Vec<Notice> {
         let mut all = notices(self.coupling.substitutes(false));
+        all.extend(notices(self.coupling.chatter_warning()));
         let of_interface = self.interface_system.warning(self.coupling.connections);
         all.extend(notices(of_interface));
         all.extend(

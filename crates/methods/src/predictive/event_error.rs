@@ -33,6 +33,17 @@ pub(super) struct EventError {
     errors: Vec<f64>,
 }
 
+impl EventError {
+    /// Room for so many states.
+    pub fn new(states: usize) -> Self {
+        Self {
+            slopes: Vec::with_capacity(states),
+            errors: Vec::with_capacity(states),
+            ..Self::default()
+        }
+    }
+}
+
 impl Predictive<'_> {
     /// The step has ended at an event, and systems have not crossed it yet.
     pub(super) fn note_event(&mut self, size: f64) {

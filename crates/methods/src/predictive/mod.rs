@@ -270,7 +270,7 @@ impl<'a> Predictive<'a> {
                 local: LocalError::new(count, states),
                 global: GlobalError::new(connections, &coupling, &interface_system),
                 knowledge: ErrorKnowledge::default(),
-                event: EventError::default(),
+                event: EventError::new(states),
             },
             scales: Scales {
                 outputs: Ranges::of(&coupling),

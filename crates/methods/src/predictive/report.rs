@@ -114,6 +114,7 @@ impl Predictive<'_> {
 
     pub(super) fn all_warnings(&self) -> Vec<Notice> {
         let mut all = notices(self.coupling.substitutes(false));
+        all.extend(notices(self.coupling.chatter_warning()));
         all.extend(self.error_warning());
 
         if self.options.corrected && self.errors.knowledge.uncorrected {

@@ -1,0 +1,127 @@
+//! Models that switch, none of which anything was tuned on: the tolerance is kept, and the estimate is right.
+
+use dovetail_cases::{Measured, Unseen, measure_run, unseen};
+use dovetail_scenario::Choices;
+
+/// The models whose events are isolated.
+fn isolated() -> Vec<Unseen> {
+    let mut models = unseen("switching");
+    models.extend(unseen("jumps"));
+    let apart = |name: &str| {
+        !["sliding", "zeno", "delay"]
+            .iter()
+            .any(|kind| name.starts_with(kind))
+    };
+    models.retain(|model| apart(&model.name));
+    models
+}
+
+fn run(model: &Unseen, method: &str, tolerance: &str) -> Measured {
+    let choices = [("method", method), ("tolerance", tolerance)];
+    let run = measure_run(&model.scenario(), &choices);
+    let ending = &run.end.ending;
+    assert!(ending.is_ok(), "{} at {tolerance}: {ending:?}", model.name);
+    run
+}
+
+/// The largest error of a state, in units of the tolerance.
+fn error_of_states(model: &Unseen, run: &Measured, tolerance: &str) -> f64 {
+    let scenario = model.scenario();
+    let interfaces = scenario.connections.interfaces().iter();
+    let states = interfaces.flat_map(|i| i.states.iter().map(|state| i.qualified(state)));
+    let shares = states.filter_map(|state| run.error(&state)?.nrmse);
+    let error = shares.fold(0.0, f64::max);
+    error / 100.0 / tolerance.parse::<f64>().expect("BUG: a number")
+}
+
+#[test]
+fn tolerances_are_kept_across_events() {
+    for tolerance in ["1e-3", "1e-6"] {
+        let mut missed = Vec::new();
+        let models = isolated();
+        for model in &models {
+            let error = error_of_states(model, &run(model, "predictive", tolerance), tolerance);
+            if error > 3.0 {
+                missed.push((model.name.clone(), error));
+            }
+        }
+        assert!(10 * missed.len() <= models.len(), "{tolerance}: {missed:?}");
+        assert!(
+            missed.iter().all(|(_, error)| *error <= 10.0),
+            "{tolerance}: {missed:?}"
+        );
+    }
+}
+
+#[test]
+fn estimates_are_carried_across_events() {
+    let models = isolated();
+    let mut given = 0;
+    let mut wrong = Vec::new();
+
+    for model in &models {
+        let run = run(model, "predictive", "1e-6");
+        let Some(estimates) = &run.end.quality.estimated_error else {
+            continue;
+        };
+        given += 1;
+        for (name, estimate) in estimates {
+            // What is far below the tolerance may be the integrator's own.
+            let Some(error) = run.error(name) else {
+                continue;
+            };
+            let counts = error.nrmse.is_some_and(|nrmse| nrmse / 100.0 > 1e-8);
+            let ratio = estimate.max / error.max;
+            if counts && !(0.5..=2.0).contains(&ratio) {
+                wrong.push((model.name.clone(), name.clone(), ratio));
+            }
+        }
+    }
+
+    assert!(
+        10 * given >= 9 * models.len(),
+        "{given} of {}",
+        models.len()
+    );
+    assert!(10 * wrong.len() <= models.len(), "{wrong:?}");
+}
+
+#[test]
+fn what_slides_in_one_system_takes_no_more_steps_than_what_is_smooth() {
+    for name in [
+        "sliding-brake",
+        "sliding-crate",
+        "sliding-drill",
+        "sliding-observer",
+    ] {
+        let models = unseen("switching");
+        let model = models
+            .iter()
+            .find(|model| model.name == name)
+            .expect("BUG: its name");
+        for method in ["predictive", "ifosmondi", "f3ornits", "jacobi"] {
+            let session = model.scenario();
+            let options = session.options(&choices(method)).expect("BUG: a method");
+            let never = std::sync::atomic::AtomicBool::new(false);
+            let end = session
+                .session(&options)
+                .expect("BUG: a model")
+                .run(&mut [], &never);
+            if name == "sliding-crate" && method == "ifosmondi" {
+                continue; // its iterations do not converge, and it says so
+            }
+            assert!(end.ending.is_ok(), "{name}, {method}: {:?}", end.ending);
+            assert!(
+                end.statistics.steps < 5000,
+                "{name}, {method}: {}",
+                end.statistics.steps
+            );
+        }
+    }
+}
+
+fn choices(method: &str) -> Choices {
+    let mut choices = Choices::default();
+    choices.set("method", method);
+    choices
+}
