@@ -183,5 +183,5 @@ fn a_coupling_that_has_no_solution_says_so() {
     };
     assert_eq!(variables, &["a.y", "b.w"]);
     assert!((time - 0.5).abs() < 1e-12, "{time}");
-    assert!((end.reached - 0.5).abs() < 1e-12, "{}", end.reached);
+    assert!((0.4..=0.5).contains(&end.reached), "{}", end.reached);
 }

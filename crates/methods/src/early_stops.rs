@@ -20,7 +20,7 @@ const BEYOND: f64 = 0.01;
 const PATIENCE: i32 = 5;
 /// Events within this part of the longest step of one another, or within what does not count, are a
 /// crowd.
-const CROWDED: f64 = 1e-3;
+const CROWDED: f64 = 5e-3;
 
 /// A crowd of so many is more than events that happen to be close.
 const LARGE_CROWD: i32 = 20;

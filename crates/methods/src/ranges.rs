@@ -93,8 +93,9 @@ impl Ranges {
 
     /// What the step will make of the variables that are zero and have never moved.
     pub fn expect_from_zero(&mut self, ends: impl Iterator<Item = f64>) {
+        let floor = self.least();
         for (range, end) in zip(&mut self.all, ends) {
-            if range.rests() {
+            if range.rests() || range.values.magnitude() <= floor {
                 raise(&mut range.ahead, end.abs());
             }
         }
@@ -119,14 +120,17 @@ impl Ranges {
         }
     }
 
-    /// Whether a variable is zero and has never moved.
+    /// Whether a variable is zero, or as good as zero beside the others, and has never moved.
     pub fn rests(&self, variable: usize) -> bool {
-        self.all[variable].rests()
+        self.all[variable].values.magnitude() <= self.least()
     }
 
-    /// Whether some variable is zero and has never moved.
+    /// Whether some variable does.
     pub fn rest(&self) -> bool {
-        self.all.iter().any(|range| range.rests())
+        let floor = self.least();
+        self.all
+            .iter()
+            .any(|range| range.values.magnitude() <= floor)
     }
 
     /// How far a variable has moved so far.

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::step_error::StepError;
 use crate::coupling::Coupling;
 use crate::interface_system::InterfaceSystem;
+use crate::ranges::Ranges;
 use crate::rates::Rates;
+use crate::state_counts::total_states;
 use crate::step_bounds::StepBounds;
 use crate::step_limits::StepLimits;
 use crate::time_scale::time_scale;
@@ -35,6 +37,8 @@ pub(super) struct SignalErrorController {
     limits: StepLimits,
     error: StepError,
     rates: Rates,
+    /// Where states have been.
+    states: Ranges,
     /// The next step; none at the start of a stretch without events.
     size: Option<f64>,
     /// The error that the solved step promises, in units of what is allowed.
@@ -81,6 +85,7 @@ impl SignalErrorController {
             error: StepError::new(limits.tolerance, coupling),
             limits,
             rates: Rates::new(coupling.connections),
+            states: Ranges::new(total_states(coupling.connections)),
             size: None,
             promised: 0.0,
             rejections: 0,
@@ -97,11 +102,13 @@ impl SignalErrorController {
         coupling: &Coupling<'_>,
         interface_system: &InterfaceSystem,
     ) -> MacroStep {
+        self.states.include(interface_system.states());
         let wanted = match self.size {
             Some(size) => size,
             None => {
                 self.rates.locate(interface_system);
-                let scale = time_scale(coupling, interface_system, &self.rates, |_| 0.0);
+                let moved = |state: usize| self.states.moved(state);
+                let scale = time_scale(coupling, interface_system, &self.rates, moved);
                 self.limits.first_size(reached, event, scale)
             }
         };
