@@ -196,7 +196,7 @@ fn what_jumps_to_and_fro_all_the_time_does_not_stop_the_run() {
     assert!(
         end.warnings
             .iter()
-            .any(|w| w.text.contains("less accurate than asked")),
+            .any(|w| w.text.contains("switches to and fro without end")),
         "{:?}",
         end.warnings
     );
