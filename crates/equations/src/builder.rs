@@ -159,6 +159,7 @@ impl<'a, 's> Builder<'a, 's> {
             declarations,
             graph: Graph::new(),
             switches: Switches::default(),
+            delays: Vec::new(),
             definitions: vec![None; definitions],
             uses: Uses::none(source, definitions),
             recorded: 0,
@@ -388,6 +389,7 @@ impl<'a, 's> Builder<'a, 's> {
             unused: self.unused(),
             uses_slope: self.lowering.uses.slopes,
             switches: self.lowering.switches.list().to_vec(),
+            delays: self.lowering.delays,
             graph: self.lowering.graph,
         }
     }

@@ -53,6 +53,14 @@ pub struct SyntaxError {
     pub first: Option<usize>,
 }
 
+impl SyntaxError {
+    /// What is wrong with a variable, wherever it is used.
+    pub fn about_name(name: &str, message: String) -> Self {
+        let fault = Fault::new(Span::new(0, name.len()), message);
+        fault.in_text(Place::Name(name.to_owned()), name)
+    }
+}
+
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

@@ -262,6 +262,7 @@ impl Parser<'_> {
                 let name = self.name_in_parentheses("previous")?;
                 self.push(Syntax::PreviousOf, name)
             }
+            "delay" if called => self.delay(),
             name if called => self.call(token.span, name),
             "time" => self.push(Syntax::Time, token.span),
             "pi" => self.push(Syntax::Pi, token.span),
@@ -295,6 +296,20 @@ impl Parser<'_> {
             return Err(Fault::new(span, message).into());
         }
         self.apply(function, &arguments, span)
+    }
+
+    /// `delay(name, time)`.
+    fn delay(&mut self) -> Parsed<SyntaxId> {
+        let help = "`delay(u, 0.1)` is the input `u` as it was 0.1 before";
+        let parenthesis = self.take();
+        self.open += 1;
+        let name = self.expect(TokenKind::Name, "the name of an input");
+        let name = name.map_err(|fault| fault.help(help))?;
+        let comma = self.expect(TokenKind::Comma, "`,`");
+        comma.map_err(|fault| fault.help(help))?;
+        let time = self.expression()?;
+        self.close(parenthesis.span)?;
+        self.push(Syntax::DelayOf(time), name.span)
     }
 
     fn arguments(&mut self) -> Parsed<Vec<SyntaxId>> {

@@ -60,7 +60,7 @@ pub use dual::Dual;
 pub use error::{Place, SyntaxError};
 pub use evaluator::Evaluator;
 pub use graph::{Graph, Leaf, LeafKinds, Node, NodeId};
-pub use model::{Model, Trigger, Unused, When};
+pub use model::{Delay, Model, Trigger, Unused, When};
 pub use monolithic::{
     Coupled, CoupledWhen, Monolithic, NotComposable, Solution, SteppedSolution, compose,
 };

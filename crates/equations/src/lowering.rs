@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use crate::declarations::{Declarations, Meaning};
 use crate::error::{Fault, Span};
-use crate::graph::{Graph, Leaf, NodeId};
+use crate::graph::{Graph, Leaf, LeafKinds, NodeId};
 use crate::lexer::{MOST_FAULTS, shortened};
+use crate::model::Delay;
 use crate::operation::{Binary, Unary, ValueKind};
 use crate::source::Source;
 use crate::switches::Switches;
@@ -67,6 +68,7 @@ pub(crate) struct Lowering<'d, 's> {
     pub declarations: &'d Declarations<'s>,
     pub graph: Graph,
     pub switches: Switches,
+    pub delays: Vec<Delay>,
     /// The definitions lowered so far; one with a mistake stays `None`.
     pub definitions: Vec<Option<Typed>>,
     pub uses: Uses,
@@ -151,6 +153,7 @@ impl Lowering<'_, '_> {
             Syntax::Name => self.name(node.span, text),
             Syntax::DerivativeOf => self.derivative(node.span, text),
             Syntax::PreviousOf => self.previous(node.span, text),
+            Syntax::DelayOf(time) => self.delay(node.span, time, text),
             Syntax::Unary(operation, operand) => self.unary(operation, operand, text),
             Syntax::Binary(operation, left, right) => self.binary(operation, left, right, text),
             Syntax::Select(condition, then, otherwise) => {
@@ -235,6 +238,38 @@ impl Lowering<'_, '_> {
             }
             None => self.unknown(span, text),
         }
+    }
+
+    /// `delay(name, time)`: an input as it was before. Among the leaves it comes after all inputs.
+    fn delay(&mut self, span: Span, time: SyntaxId, text: &mut Text<'_>) -> Option<Typed> {
+        let name = span.of(text.text);
+        let time_span = text.span(time);
+        let time = text.operand(time, ValueKind::Number)?;
+        let input = match self.declarations.meaning(name) {
+            Some(Meaning::Input(index)) => index as usize,
+            Some(meaning) => {
+                let message = format!("`{}` is {}", shortened(name), meaning.describe());
+                text.fault(Fault::new(span, message).help("`delay` takes an input"));
+                return None;
+            }
+            None => return self.unknown(span, text),
+        };
+
+        if !self.graph.kinds(time).within(LeafKinds::PARAMETERS) {
+            let message = "the time of a delay changes during a run";
+            text.fault(Fault::new(time_span, message).help("it takes numbers and parameters"));
+            return None;
+        }
+
+        self.uses.inputs[input] = true;
+        let delay = Delay { input, time };
+        let known = self.delays.iter().position(|known| *known == delay);
+        let index = known.unwrap_or(self.delays.len());
+        if known.is_none() {
+            self.delays.push(delay);
+        }
+        let leaf = Leaf::Input((self.uses.inputs.len() + index) as u32);
+        Some(Typed::number(self.graph.leaf(leaf)))
     }
 
     fn unknown(&self, span: Span, text: &mut Text<'_>) -> Option<Typed> {

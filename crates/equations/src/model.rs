@@ -48,6 +48,15 @@ impl When {
     }
 }
 
+/// An input as it was some time before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Delay {
+    /// The position of the input.
+    pub input: usize,
+    /// How long before: an expression of parameters.
+    pub time: NodeId,
+}
+
 /// A model whose texts are understood.
 #[derive(Debug, Clone)]
 pub struct Model {
@@ -73,6 +82,8 @@ pub struct Model {
     pub output_roots: Vec<NodeId>,
     /// Conditions on time alone.
     pub switches: Vec<Switch>,
+    /// Inputs as they were before: among the leaves they come after the inputs themselves.
+    pub delays: Vec<Delay>,
     /// For each input, whether its slope is used.
     pub uses_slope: Vec<bool>,
     pub(crate) unused: Vec<Unused>,
@@ -100,6 +111,18 @@ impl Model {
         Program::compile(&self.graph, &switch_roots(&self.switches))
     }
 
+    /// How many leaves inputs take: those that are delayed are further ones.
+    pub fn input_leaves(&self) -> usize {
+        self.inputs.len() + self.delays.len()
+    }
+
+    /// How long each delayed input is delayed, given the parameters.
+    pub fn delay_times(&self, parameters: &[f64]) -> Vec<f64> {
+        let roots: Vec<NodeId> = self.delays.iter().map(|delay| delay.time).collect();
+        let program = Arc::new(Program::compile(&self.graph, &roots));
+        Evaluator::new(program, &0.0, parameters).results()
+    }
+
     /// When each switch changes, given the parameters.
     pub fn thresholds(&self, parameters: &[f64]) -> Vec<Threshold> {
         let program = Arc::new(self.switch_program());
@@ -112,12 +135,24 @@ impl Model {
 impl Model {
     /// What the derivative of a state depends on.
     pub fn derivative_dependencies(&self, state: usize) -> Dependencies {
-        dependencies(&self.graph, self.derivative_roots[state])
+        self.dependencies(self.derivative_roots[state])
     }
 
-    /// What an output depends on.
+    /// What an output depends on. Before the start nothing is delayed: what is delayed counts.
     pub fn output_dependencies(&self, output: usize) -> Dependencies {
-        dependencies(&self.graph, self.output_roots[output])
+        self.dependencies(self.output_roots[output])
+    }
+
+    fn dependencies(&self, root: NodeId) -> Dependencies {
+        let mut dependencies = dependencies(&self.graph, root);
+        for input in &mut dependencies.inputs {
+            if let Some(delay) = input.checked_sub(self.inputs.len()) {
+                *input = self.delays[delay].input;
+            }
+        }
+        dependencies.inputs.sort_unstable();
+        dependencies.inputs.dedup();
+        dependencies
     }
 
     /// Whether an output depends on an input directly, not only through states.

@@ -27,6 +27,8 @@ pub(crate) enum Syntax {
     DerivativeOf,
     /// `previous(name)`; the node's span is the name.
     PreviousOf,
+    /// `delay(name, time)`; the node's span is the name.
+    DelayOf(SyntaxId),
     Unary(Unary, SyntaxId),
     Binary(Binary, SyntaxId, SyntaxId),
     Select(SyntaxId, SyntaxId, SyntaxId),

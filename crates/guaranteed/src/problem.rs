@@ -65,13 +65,19 @@ pub struct Problem {
     pub(crate) affine: bool,
 }
 
-/// States that are set anew are not followed.
+/// States that are set anew are not followed, nor is what is delayed.
 fn refuse_events(definitions: &[Definition]) -> Result<(), ProblemError> {
     for definition in definitions {
         if let Some(when) = definition.model.whens.first() {
             return Err(ProblemError::Events {
                 system: definition.name.clone(),
                 condition: when.text.clone(),
+            });
+        }
+        if let Some(delay) = definition.model.delays.first() {
+            return Err(ProblemError::Delay {
+                system: definition.name.clone(),
+                input: definition.model.inputs[delay.input].clone(),
             });
         }
     }

@@ -27,6 +27,14 @@ pub enum ProblemError {
         /// The condition of its first clause.
         condition: String,
     },
+    /// A system delays an input.
+    #[error("`{system}` delays its input `{input}`: bounds cannot be computed with delays yet")]
+    Delay {
+        /// The system.
+        system: String,
+        /// Its input.
+        input: String,
+    },
     /// A loop through feedthrough jumps.
     #[error(
         "the loop of {variables} has a jump or a condition in it (sign, floor, ceil, mod, atan2, a \

@@ -35,13 +35,24 @@ pub enum NotComposable {
         /// What feeds it.
         output: String,
     },
+    /// `delay` of an input.
+    #[error(
+        "`{system}` delays its input `{input}`: models with delays are not ordinary differential \
+         equations, and the monolithic reference solves no others"
+    )]
+    Delay {
+        /// The system.
+        system: String,
+        /// Its input.
+        input: String,
+    },
 }
 
 impl NotComposable {
     /// What to try.
     pub fn remedies(&self) -> Vec<Remedy> {
         match self {
-            Self::SecondSlope { .. } => vec![Remedy::ReferenceFile],
+            Self::SecondSlope { .. } | Self::Delay { .. } => vec![Remedy::ReferenceFile],
         }
     }
 }
@@ -93,6 +104,7 @@ pub fn compose(
     definitions: &[Definition],
     connections: &Connections,
 ) -> Result<Coupled, NotComposable> {
+    refuse_delays(definitions)?;
     let pieces = Pieces::new(definitions, connections);
     let needed = pieces.needed_slopes()?;
     let mut dependencies = Vec::new();
@@ -112,6 +124,18 @@ pub fn compose(
         }
     }
     Ok(composer.finish())
+}
+
+fn refuse_delays(definitions: &[Definition]) -> Result<(), NotComposable> {
+    for definition in definitions {
+        if let Some(delay) = definition.model.delays.first() {
+            return Err(NotComposable::Delay {
+                system: definition.name.clone(),
+                input: definition.model.inputs[delay.input].clone(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// What has to be expressed: the values and slopes of all outputs, and the derivatives of all

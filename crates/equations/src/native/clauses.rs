@@ -46,7 +46,7 @@ impl Clauses {
         }
 
         let conditions = conditions.start;
-        let inputs = model.inputs.len();
+        let inputs = model.input_leaves();
         Self {
             all,
             conditions,

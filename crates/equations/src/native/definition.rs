@@ -64,12 +64,20 @@ impl Definition {
         }
     }
 
+    /// Start values of the inputs, then of those that are delayed: they are the same.
+    pub(super) fn driving_inputs(&self) -> Vec<f64> {
+        let delays = self.model.delays.iter();
+        let delayed = delays.map(|delay| self.inputs[delay.input]);
+        self.inputs.iter().copied().chain(delayed).collect()
+    }
+
     fn input(&self, index: usize) -> Input {
         Input {
             name: self.model.inputs[index].clone(),
             start: self.inputs[index],
             unit: self.input_units[index].clone(),
             uses_slope: self.model.uses_slope[index],
+            delayed: self.model.delays.iter().any(|delay| delay.input == index),
             ..Input::default()
         }
     }

@@ -46,6 +46,8 @@ pub(crate) struct Dynamics {
     g_second: Evaluator<Second>,
     /// For each input, whether its slope is used.
     uses_slope: Vec<bool>,
+    /// The input that each delayed one moves with; none once the past is known.
+    pub(super) undelayed: Vec<usize>,
     first: Leaves<First>,
     second: Leaves<Second>,
     pub(super) switching: Option<Box<Switching>>,
@@ -107,7 +109,7 @@ struct Leaves<T> {
 
 impl<T: Number> Leaves<T> {
     fn new(model: &Model, switches: usize, zero: &T) -> Self {
-        let inputs = vec![zero.clone(); model.inputs.len()];
+        let inputs = vec![zero.clone(); model.input_leaves()];
         let states = vec![zero.clone(); model.states.len()];
 
         Self {
@@ -153,6 +155,7 @@ impl Dynamics {
             g_first: Evaluator::new(Arc::clone(&g), &first, &first_parameters),
             g_second: Evaluator::new(g, &second, &second_parameters),
             uses_slope: model.uses_slope.clone(),
+            undelayed: model.delays.iter().map(|delay| delay.input).collect(),
             first: Leaves::new(model, switches, &first),
             second: Leaves::new(model, switches, &second),
             switching: held.map(|held| Box::new(Switching::new(model, held, parameters))),
@@ -359,8 +362,11 @@ impl Dynamics {
             switching.functions.run(&mut switching.results);
             switching.results[function].derivative
         };
+        let inputs = into.u.len();
         leaves.rest(at);
+        leaves.move_delayed(at, inputs);
         into.time = derivative(leaves, 1.0);
+        leaves.rest(at);
 
         for i in 0..at.states.len() {
             leaves.states[i].derivative = 1.0;
@@ -368,7 +374,7 @@ impl Dynamics {
             leaves.states[i].derivative = 0.0;
         }
 
-        for i in 0..at.inputs.len() {
+        for i in 0..inputs {
             leaves.inputs[i].derivative = 1.0;
             into.u[i] = derivative(leaves, 0.0);
             leaves.inputs[i].derivative = 0.0;
@@ -453,20 +459,23 @@ impl Dynamics {
             self.first.states[state].derivative = 0.0;
         }
 
-        for input in 0..at.inputs.len() {
-            self.first.inputs[input].derivative = 1.0;
+        for input in 0..into.u.len() {
+            self.first.set_input_rate(input, 1.0, &self.undelayed);
             self.run_column(at.time, input, &mut into.b, &mut into.d);
-            self.first.inputs[input].derivative = 0.0;
+            self.first.set_input_rate(input, 0.0, &self.undelayed);
             self.linearize_slope(at.time, input, into);
         }
 
+        if self.undelayed.is_empty() {
+            self.first.move_delayed(at, into.u.len());
+        }
         self.run_f(at.time, 1.0, into.f_time.as_mut_slice());
         self.run_g(at.time, 1.0, into.g_time.as_mut_slice());
     }
 
     /// The columns that belong to the slope of an input.
     fn linearize_slope(&mut self, time: f64, input: usize, into: &mut Linearization) {
-        if self.uses_slope[input] {
+        if self.uses_slope.get(input) == Some(&true) {
             self.first.slopes[input].derivative = 1.0;
             self.run_column(time, input, &mut into.b_slope, &mut into.d_slope);
             self.first.slopes[input].derivative = 0.0;
@@ -481,8 +490,11 @@ impl Dynamics {
         self.derivative(at, into.f.as_mut_slice());
         self.outputs(at, into.g.as_mut_slice());
         into.x.as_mut_slice().copy_from_slice(at.states);
-        into.u.as_mut_slice().copy_from_slice(at.inputs);
-        into.u_slope.as_mut_slice().copy_from_slice(at.slopes);
+        let inputs = into.u.len();
+        into.u.as_mut_slice().copy_from_slice(&at.inputs[..inputs]);
+        into.u_slope
+            .as_mut_slice()
+            .copy_from_slice(&at.slopes[..inputs]);
     }
 
     /// Derivatives of f and g in the direction that the leaves hold, as a column of two matrices.
@@ -540,6 +552,26 @@ impl Leaves<First> {
             None => &mut self.states[index],
             Some(input) => &mut self.inputs[input],
         }
+    }
+
+    /// The rate of an input, and of those that move with it.
+    fn set_input_rate(&mut self, input: usize, rate: f64, undelayed: &[usize]) {
+        self.inputs[input].derivative = rate;
+        let first = self.inputs.len() - undelayed.len();
+        for (delayed, &source) in self.inputs[first..].iter_mut().zip(undelayed) {
+            if source == input {
+                delayed.derivative = rate;
+            }
+        }
+    }
+
+    /// Delayed inputs, those from `first` on, move as time goes on.
+    fn move_delayed(&mut self, at: Point<'_>, first: usize) {
+        set_moving(
+            &mut self.inputs[first..],
+            &at.inputs[first..],
+            &at.slopes[first..],
+        );
     }
 
     fn move_along(&mut self, at: Point<'_>, motion: Motion<'_>) {

@@ -40,7 +40,7 @@ impl LinearEngine {
     /// For a model with so many switches of all kinds.
     pub fn new(model: &Model, switches: usize) -> Self {
         let states = model.states.len();
-        let inputs = model.inputs.len();
+        let inputs = model.input_leaves();
         let outputs = model.outputs.len();
         let unused = (f64::NAN, LinearStep::new(states, MAX_DEGREE));
 

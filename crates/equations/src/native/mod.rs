@@ -4,6 +4,7 @@ mod branch_update;
 mod branches;
 mod clauses;
 mod definition;
+mod delay_line;
 mod drive;
 mod dynamics;
 mod events;

@@ -20,7 +20,7 @@ impl EvaluationScratch {
             outputs: vec![0.0; model.outputs.len()],
             derivative: vec![0.0; model.states.len()],
             second: vec![0.0; model.states.len()],
-            shifted: vec![Signal::constant(0.0); model.inputs.len()],
+            shifted: vec![Signal::constant(0.0); model.input_leaves()],
         }
     }
 }

@@ -47,7 +47,7 @@ pub(super) enum Of {
 impl Sliding {
     pub fn new(model: &Model, functions: usize) -> Self {
         let states = vec![0.0; model.states.len()];
-        let inputs = vec![0.0; model.inputs.len()];
+        let inputs = vec![0.0; model.input_leaves()];
         let most = states.len().max(model.outputs.len()).max(functions);
 
         Self {

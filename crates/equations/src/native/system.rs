@@ -10,6 +10,7 @@ use dovetail_numerics::{Hint, Integrator, Tolerance};
 use super::branches::Branches;
 use super::clauses::Clauses;
 use super::definition::Definition;
+use super::delay_line::DelayLine;
 use super::drive::{Drive, Driven, Segment, Watched};
 use super::dynamics::{Dynamics, Point};
 use super::events::{Clock, Crowd, EventSide};
@@ -49,6 +50,8 @@ pub struct NativeSystem {
     pub(super) clock: Clock,
     /// Whether the run has begun: before, no clause runs.
     pub(super) begun: bool,
+    /// Inputs as they were before, where any is delayed.
+    delays: Option<Box<DelayLine>>,
 }
 
 /// Where a system is.
@@ -69,14 +72,15 @@ pub(super) struct NativeState {
 impl NativeState {
     /// The start values of a definition.
     fn start(definition: &Definition, branches: Branches) -> Self {
+        let inputs = definition.driving_inputs();
         Self {
             time: 0.0,
             side: 0.0,
             values: definition.states.clone(),
             hint: Hint::default(),
             branches,
-            inputs: definition.inputs.clone(),
-            slopes: vec![0.0; definition.model.inputs.len()],
+            slopes: vec![0.0; inputs.len()],
+            inputs,
         }
     }
 
@@ -125,7 +129,7 @@ impl NativeSystem {
                 step: None,
                 inputs: vec![Signal::constant(0.0); model.inputs.len()],
             },
-            drive: Drive::new(&definition.inputs),
+            drive: Drive::new(&definition.driving_inputs()),
             work: EvaluationScratch::new(model),
             watch: held
                 .as_ref()
@@ -133,6 +137,7 @@ impl NativeSystem {
             crossed: false,
             clock: Clock::new(definition.sample),
             begun: clauses_are_empty,
+            delays: DelayLine::of(definition),
         }
     }
 
@@ -149,6 +154,19 @@ impl NativeSystem {
         inputs: &[Signal],
         until_event: bool,
     ) -> Result<f64, Error> {
+        let mut delays = self.delays.take();
+        let reached = self.integrate_delayed(step, inputs, delays.as_deref_mut(), until_event);
+        self.delays = delays;
+        reached
+    }
+
+    fn integrate_delayed(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        mut delays: Option<&mut DelayLine>,
+        until_event: bool,
+    ) -> Result<f64, Error> {
         self.end.copy_from(&self.now);
         self.end.time = step.start;
         self.end.branches.near = f64::INFINITY;
@@ -163,9 +181,16 @@ impl NativeSystem {
                 self.end.time
             };
             self.end.side = start;
+            let (inputs, until) = match &mut delays {
+                Some(delays) => {
+                    let until = delays.enter(step, start, inputs);
+                    (delays.signals(), until)
+                }
+                None => (inputs, f64::INFINITY),
+            };
             self.enter_segment(start, elapsed, inputs)?;
             let tick = self.clock.next(&self.end.branches);
-            let switch = self.dynamics.next_switch(start).min(tick);
+            let switch = self.dynamics.next_switch(start).min(tick).min(until);
             let segment = Segment::new(step, elapsed, switch);
             let arrival = match crowd.dwell(&segment) {
                 Some(dwell) => self.step_blindly(&dwell, inputs)?,
@@ -200,6 +225,8 @@ impl NativeSystem {
     fn next_known(&self, state: &NativeState, time: f64) -> f64 {
         let tick = self.clock.next(&state.branches);
         let switch = self.dynamics.next_switch(time);
+        let delayed = self.delays.as_ref().map(|delays| delays.next_event(time));
+        let switch = switch.min(delayed.unwrap_or(f64::INFINITY));
         if tick > time {
             switch.min(tick)
         } else {
@@ -320,6 +347,10 @@ impl NativeSystem {
         response: &mut Response,
     ) {
         let state = if ended { &mut self.end } else { &mut self.now };
+        let inputs = self
+            .delays
+            .as_ref()
+            .map_or(inputs, |delays| delays.signals());
         self.drive.set(inputs, elapsed, response.derivatives());
         state.inputs.copy_from_slice(&self.drive.values);
         state.slopes.copy_from_slice(&self.drive.slopes);
@@ -366,6 +397,9 @@ impl NativeSystem {
         } else {
             reached
         };
+        if let Some(delays) = &mut self.delays {
+            delays.enter(step, self.end.side, inputs);
+        }
         self.answer(true, time, elapsed, inputs, response);
         response.reached = reached;
 
@@ -391,7 +425,18 @@ impl NativeSystem {
 
         self.now.time = time;
         self.now.side = time;
+        if let Some(delays) = &mut self.delays {
+            delays.restart();
+            delays.enter(MacroStep::instant(time), time, inputs);
+            if delays.remembers() {
+                self.dynamics.undelayed.clear();
+            }
+        }
         if self.watch.is_some() {
+            let inputs = self
+                .delays
+                .as_ref()
+                .map_or(inputs, |delays| delays.signals());
             self.drive.set(inputs, 0.0, 1);
             self.cross(EventSide::Now, time)?;
         }
@@ -449,6 +494,10 @@ impl System for NativeSystem {
         self.answer_at_end(step, step.size(), inputs, response);
         response.crossed = self.crossed;
         std::mem::swap(&mut self.now, &mut self.end);
+        if let Some(delays) = &mut self.delays {
+            delays.remember(step, inputs);
+            self.dynamics.undelayed.clear();
+        }
 
         for (size, state) in self.sizes.iter_mut().zip(&self.now.values) {
             *size = size.max(state.abs());
@@ -465,13 +514,17 @@ impl System for NativeSystem {
         response: &mut Response,
     ) -> Result<(), Error> {
         self.begun = true;
+        if let Some(delays) = &mut self.delays {
+            delays.begin(step.start, inputs);
+        }
         self.answer_at_instant(step.start, inputs, response)
     }
 
     fn presence(&self) -> Presence {
         let clauses = self.watch.as_ref().map(|watch| &watch.clauses);
+        let runs_clauses = clauses.is_some_and(|clauses| !clauses.is_empty());
         Presence {
-            ticks: clauses.is_some_and(|clauses| !clauses.is_empty()),
+            ticks: runs_clauses || self.delays.is_some(),
             ..Presence::default()
         }
     }
@@ -509,6 +562,12 @@ impl Checkpoint for NativeSystem {
             archive.slice(&mut watch.spans)?;
         }
         self.begun = true; // what can be written down has
+        if let Some(delays) = &mut self.delays {
+            delays.visit(archive)?;
+            if delays.remembers() {
+                self.dynamics.undelayed.clear();
+            }
+        }
         self.now.visit(archive)?;
         self.end.visit(archive)?;
         archive.field(&mut self.tried.step)?;
@@ -567,7 +626,7 @@ impl Linearize for NativeSystem {
         };
 
         match self.exact.as_deref_mut() {
-            Some(engine) if !self.dynamics.slides() => {
+            Some(engine) if !self.dynamics.slides() && self.delays.is_none() => {
                 engine.linearize(&mut self.dynamics, at, into)
             }
             _ => self.dynamics.linearize(at, into),
@@ -596,12 +655,19 @@ impl Linearize for NativeSystem {
 impl Evaluate for NativeSystem {
     fn evaluate_into(&mut self, time: f64, into: &mut Evaluation) -> Result<(), Error> {
         self.dynamics.enter(self.now.side, &self.now.branches.held);
-        let at = Point {
-            time: self.before_switch(time),
+        let time = self.before_switch(time);
+        let mut at = Point {
+            time,
             states: into.x.as_slice(),
             inputs: into.u.as_slice(),
             slopes: into.u_slope.as_slice(),
         };
+        if let Some(delays) = &self.delays {
+            delays.look_up(time, at.inputs, &mut self.drive.values);
+            at.inputs = &self.drive.values;
+            self.drive.slopes[..at.slopes.len()].copy_from_slice(at.slopes);
+            at.slopes = &self.drive.slopes;
+        }
         self.dynamics.derivative(at, into.f.as_mut_slice());
         self.dynamics.outputs(at, into.g.as_mut_slice());
         Ok(())

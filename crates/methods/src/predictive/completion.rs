@@ -6,6 +6,7 @@ use super::controller::Parts;
 use super::global_error::StepErrors;
 use super::local_error::LocalError;
 use super::restart::Restart;
+use super::run_state::Withheld;
 use super::tuning::{BAD, GOOD, LEAST_OF_GRID, OUTDATED, SAME, TRUSTED_AT_LEAST};
 use super::{Predictive, Relinearize};
 use crate::elementwise::{set_difference, set_sum};
@@ -67,7 +68,9 @@ impl Predictive<'_> {
     /// Events that systems have crossed within the step are not where the error was followed.
     fn note_crossed_events(&mut self) {
         let crossed = self.coupling.tasks.iter().any(|task| task.response.crossed);
-        self.errors.knowledge.unsure |= crossed;
+        if crossed {
+            self.errors.knowledge.withhold(Withheld::CrossedWithin);
+        }
     }
 
     /// What linear operators missed, and what the prediction missed.

@@ -15,6 +15,7 @@
 use dovetail_core::{EventGradient, Linearization};
 
 use super::Predictive;
+use super::run_state::Withheld;
 use super::tuning::{GRAZING, NEGLIGIBLE_JUMP, SIMULTANEOUS};
 use crate::finite::finite_or_zero;
 use crate::interface_system::CoupledInput;
@@ -166,7 +167,9 @@ impl Predictive<'_> {
             }
         }
 
-        self.errors.knowledge.unsure |= grazes && jumps;
+        if grazes && jumps {
+            self.errors.knowledge.withhold(Withheld::Grazed);
+        }
         error.estimate_outputs(&self.coupling, &self.interface_system);
     }
 }

@@ -269,7 +269,7 @@ impl<'a> Predictive<'a> {
             errors: ErrorEstimates {
                 local: LocalError::new(count, states),
                 global: GlobalError::new(connections, &coupling, &interface_system),
-                knowledge: ErrorKnowledge::default(),
+                knowledge: ErrorKnowledge::of(connections),
                 event: EventError::new(states),
             },
             scales: Scales {

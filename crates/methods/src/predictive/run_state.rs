@@ -1,5 +1,6 @@
 //! What is carried from step to step, and counted.
 
+use dovetail_core::Connections;
 use serde::{Deserialize, Serialize};
 
 use super::tuning::MOST_UNKNOWN;
@@ -52,13 +53,55 @@ pub(super) struct ErrorKnowledge {
     /// which that error grows.
     pub unknown: u32,
     pub unmeasured: f64,
-    /// Whether there were too many of them for the error of the run to be known.
-    pub unsure: bool,
+    /// Why the error of the run is not known, where that is so.
+    pub withheld: Option<Withheld>,
     /// Whether the estimate became too large to be added to the results.
     pub uncorrected: bool,
 }
 
+/// Why the error of a run is not estimated from some time on.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) enum Withheld {
+    /// Too few steps follow one another without an event.
+    FewSteps,
+    /// A system crossed an event within a step.
+    CrossedWithin,
+    /// An event was grazed, or what it does to the error is not known.
+    Grazed,
+    /// A system remembers errors of the past.
+    Delayed,
+}
+
+impl Withheld {
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::FewSteps => "too few steps follow one another without an event",
+            Self::CrossedWithin => {
+                "a system crossed an event within a step, where errors were not followed"
+            }
+            Self::Grazed => "at an event its time, or what it sets anew, is not known well enough",
+            Self::Delayed => "a system delays an input, and with it the errors of the past",
+        }
+    }
+}
+
 impl ErrorKnowledge {
+    /// At the start of a run of these systems.
+    pub fn of(connections: &Connections) -> Self {
+        let interfaces = connections.interfaces().iter();
+        let mut inputs = interfaces.flat_map(|interface| &interface.inputs);
+        let delays = inputs.any(|input| input.delayed);
+        Self {
+            withheld: delays.then_some(Withheld::Delayed),
+            ..Self::default()
+        }
+    }
+
+    /// The error is not known from here on; the first reason counts.
+    pub fn withhold(&mut self, reason: Withheld) {
+        self.withheld.get_or_insert(reason);
+    }
+
     /// How many times the interpolation error of a step counts. That of a first step may not be
     /// known: it is that of the next, but for their sizes. `grown` is the size to the power with
     /// which the error grows; a step that is not `judged` needs another one to follow.
@@ -73,7 +116,9 @@ impl ErrorKnowledge {
         };
         // One step can stand for a few others, not for a run in which every step begins at an
         // event.
-        self.unsure |= self.unknown > MOST_UNKNOWN;
+        if self.unknown > MOST_UNKNOWN {
+            self.withhold(Withheld::FewSteps);
+        }
         times
     }
 }

@@ -62,6 +62,19 @@ fn intervals(named: &[(String, Bounds)]) -> Vec<Interval> {
         .collect()
 }
 
+/// Delays are positive, whatever their parameters are.
+fn check_delays(model: &Model, parameters: &[f64]) -> Result<(), Vec<SyntaxError>> {
+    let times = model.delay_times(parameters);
+    for (delay, time) in model.delays.iter().zip(times) {
+        if !(time > 0.0 && time.is_finite()) {
+            let name = &model.inputs[delay.input];
+            let message = format!("`{name}` is delayed by {time} s: a delay must be positive");
+            return Err(vec![SyntaxError::about_name(name, message)]);
+        }
+    }
+    Ok(())
+}
+
 impl EquationsText {
     /// The equations, compiled, with the middles of all boxes.
     pub fn compile(&self) -> Result<Definition, Vec<SyntaxError>> {
@@ -76,6 +89,7 @@ impl EquationsText {
         })?;
         let inputs = self.inputs.iter().map(|(_, start)| *start).collect();
         let parameters = middles(&self.parameters);
+        check_delays(&model, &parameters)?;
         let mut states = middles(&self.states);
         states.extend(self.discrete.iter().map(|(_, start)| *start));
 
