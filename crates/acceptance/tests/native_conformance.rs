@@ -139,7 +139,13 @@ fn systems_with_everything_that_the_language_has_conform() {
         &[("y", "x + u")],
     );
     let silent = system(&[("x", 1.0)], &[("u", 1.0)], "der(x) = u - x^3", &[]);
-    for definition in [&driven, &affine, &stateless, &silent] {
+    let delayed = system(
+        &[("x", 1.0)],
+        &[("u", 1.0)],
+        "der(x) = delay(u, 0.15) - x",
+        &[("y", "x + 2 * delay(u, 0.07) + u"), ("z", "x")],
+    );
+    for definition in [&driven, &affine, &stateless, &silent, &delayed] {
         check(definition, Restrictions::default(), 0.0, 0.1);
     }
     check(

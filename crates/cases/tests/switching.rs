@@ -1,6 +1,7 @@
 //! Models that switch, none of which anything was tuned on: the tolerance is kept, and the estimate is right.
 
-use dovetail_cases::{Measured, Unseen, measure_run, unseen};
+use dovetail_cases::{Measured, Unseen, connections, measure_run, model, unseen};
+use dovetail_core::{Error, Exchange, Observer};
 use dovetail_scenario::{Choices, Scenario};
 
 /// The models whose events are isolated.
@@ -131,4 +132,62 @@ fn choices(method: &str) -> Choices {
     let mut choices = Choices::default();
     choices.set("method", method);
     choices
+}
+
+/// `x' = -x(t - 1)` from a past of 1: a polynomial from each whole time to the next.
+fn delayed_decay(time: f64) -> f64 {
+    let mut sum = 1.0;
+    let mut factorial = 1.0;
+    for k in 1..=(time.floor() as i32 + 1) {
+        factorial *= f64::from(k);
+        let term = (time - f64::from(k - 1)).powi(k) / factorial;
+        sum += if k % 2 == 0 { term } else { -term };
+    }
+    sum
+}
+
+/// How far the tank is from that, at most.
+#[derive(Default)]
+struct LargestError(f64);
+
+impl Observer for LargestError {
+    fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
+        for task in exchange
+            .tasks
+            .iter()
+            .filter(|task| task.system == 0 && task.due)
+        {
+            let truth = delayed_decay(task.step.end);
+            let error = task.response.states[0] - truth;
+            self.0 = self.0.max(error.abs());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_delay_is_followed_under_every_method() {
+    let connections = connections(&["tank.x -> pipe.u", "pipe.y -> tank.u"]);
+    let text = format!(
+        "{connections}\n\
+         [systems.tank]\ninputs = {{ u = 0.0 }}\nstates = {{ x = 1.0 }}\n\
+         equations = \"der(x) = -u\"\noutputs = {{ x = \"x\" }}\n\
+         [systems.pipe]\ninputs = {{ u = 0.0 }}\noutputs = {{ y = \"delay(u, 1)\" }}\n"
+    );
+    for (method, most) in [
+        ("predictive", 1e-8),
+        ("missiles", 1e-5),
+        ("ifosmondi", 1e-5),
+        ("f3ornits", 1e-4),
+        ("jacobi", 1e-1),
+    ] {
+        let scenario = model(5.0, &text);
+        let options = scenario.options(&choices(method)).expect("BUG: a method");
+        let never = std::sync::atomic::AtomicBool::new(false);
+        let mut error = LargestError::default();
+        let session = scenario.session(&options).expect("BUG: a model");
+        let end = session.run(&mut [&mut error], &never);
+        assert!(end.ending.is_ok(), "{method}: {:?}", end.ending);
+        assert!(error.0 < most, "{method}: {}", error.0);
+    }
 }

@@ -152,11 +152,12 @@ impl Suite<'_> {
             .collect()
     }
 
-    /// The linearization at the start with one input moved.
+    /// The linearization at the start, once the system has begun, with one input moved.
     fn beside(&mut self, input: usize, offset: f64) -> Result<Linearization, String> {
         let mut inputs = self.constants(0.1);
         inputs[input] = Signal::constant(inputs[input].value(0.0) + offset);
-        self.follow(&[self.instant(inputs)])?.linearization()
+        self.follow(&[self.opening(), self.instant(inputs)])?
+            .linearization()
     }
 }
 

@@ -492,3 +492,27 @@ fn a_mistake_in_a_definition_is_not_repeated_by_its_users() {
         None,
     );
 }
+
+#[test]
+fn a_delay_takes_an_input_and_a_time_that_stays() {
+    let help = Some("`delay(u, 0.1)` is the input `u` as it was 0.1 before");
+    output_mistake(
+        "delay(x, 1)",
+        "x",
+        "`x` is a state",
+        Some("`delay` takes an input"),
+    );
+    output_mistake(
+        "delay(u, x)",
+        "x",
+        "the time of a delay changes during a run",
+        Some("it takes numbers and parameters"),
+    );
+    output_mistake("delay(u)", ")", "expected `,`, found `)`", help);
+    output_mistake(
+        "delay(1, 2)",
+        "1",
+        "expected the name of an input, found `1`",
+        help,
+    );
+}

@@ -104,6 +104,17 @@ impl CouplingVariable {
 }
 
 impl<'a> Coupling<'a> {
+    /// The coupling variables that feed inputs which systems delay.
+    pub fn delayed_variables(&self) -> impl Iterator<Item = usize> {
+        let interfaces = self.connections.interfaces().iter();
+        let inputs = interfaces.flat_map(|interface| &interface.inputs);
+        let delayed: Vec<usize> = zip(inputs, &self.feeders)
+            .filter(|(input, _)| input.delayed)
+            .filter_map(|(_, feeder)| *feeder)
+            .collect();
+        (0..self.variables.len()).filter(move |variable| delayed.contains(variable))
+    }
+
     /// The coupling of systems with these capabilities, whose steps are `longest` at most.
     pub fn new(
         connections: &'a Connections,

@@ -111,7 +111,9 @@ impl Defect {
         let states = definitions.iter().map(|it| it.states.len()).sum();
         let inputs = connections.sources().len();
         let outputs = connections.outputs();
-        if states > MOST || inputs > MOST || inputs == 0 {
+        // What is delayed carries errors that no state has.
+        let delays = definitions.iter().any(|it| !it.model.delays.is_empty());
+        if states > MOST || inputs > MOST || inputs == 0 || delays {
             return None;
         }
 

@@ -3,6 +3,7 @@
 use dovetail_core::{Error, Linearization, MacroStep, Workers};
 
 use super::controller::Parts;
+use super::delayed_errors::Part;
 use super::global_error::StepErrors;
 use super::local_error::LocalError;
 use super::restart::Restart;
@@ -152,10 +153,18 @@ impl Predictive<'_> {
         // What was corrected would have been missed: the next step is to do without.
         let corrected = self.step_state.corrected;
 
+        let interpolation = self.share_of(Part::Interpolation);
+        let ends = self.share_of(Part::Ends).max(corrected);
+        let delayed = &self.errors.local.delayed;
+        let ranges = &self.scales.outputs;
+        let of_delayed =
+            delayed.share(Part::Interpolation, ranges) + delayed.share(Part::Ends, ranges);
+        let of_states = self.scales.states.largest_own_share();
+
         Parts {
-            interpolation: self.scales.states.largest_share(interpolation),
-            ends: self.scales.states.largest_share(ends).max(corrected),
-            total: self.scales.states.largest_own_share().max(corrected),
+            interpolation,
+            ends,
+            total: of_states.max(of_delayed).max(corrected),
             points: self.memory.points(),
         }
     }

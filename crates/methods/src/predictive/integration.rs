@@ -4,6 +4,7 @@ use dovetail_core::{Error, Knot, MacroStep, Workers};
 
 use super::Predictive;
 use super::controller::Parts;
+use super::delayed_errors::Part;
 use super::tuning::{
     BAD, EVENT_MISS_OF_RANGE, EVENT_MISS_OF_TOLERANCE, FALLING, FAR, MOST_CORRECTIONS,
     NEGLIGIBLE_OF_VALUE, PATIENCE, POOR_PREDICTION,
@@ -150,10 +151,7 @@ impl Predictive<'_> {
     /// was at rest.
     fn holds_its_promise(&mut self, step: MacroStep) -> bool {
         self.judge_interpolation();
-        let interpolation = self
-            .scales
-            .states
-            .largest_share(&self.errors.local.interpolation);
+        let interpolation = self.share_of(Part::Interpolation);
         let expected = Parts {
             interpolation,
             total: interpolation,
@@ -217,7 +215,7 @@ impl Predictive<'_> {
         self.errors
             .local
             .judge_ends(&self.coupling, missed, &mut self.interface_system);
-        let share = self.scales.states.largest_share(&self.errors.local.ends);
+        let share = self.share_of(Part::Ends);
         let poor = share > PATIENCE * allowed;
 
         if poor {

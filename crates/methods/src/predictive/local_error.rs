@@ -11,6 +11,7 @@
 use dovetail_core::{Knot, Signal};
 use serde::{Deserialize, Serialize};
 
+use super::delayed_errors::{DelayedErrors, Part};
 use crate::coupling::Coupling;
 use crate::elementwise::add;
 use crate::interface_system::hermite_error::{Before, Weight};
@@ -19,7 +20,7 @@ use crate::rates::Rates;
 use crate::shape::Shape;
 
 /// Coefficients of a disturbance, in elapsed time: up to the sixth power.
-const TERMS: usize = 7;
+pub(super) const TERMS: usize = 7;
 
 /// The two parts, with room to compute them in.
 #[derive(Serialize, Deserialize)]
@@ -38,14 +39,19 @@ pub(super) struct LocalError {
     pub ends: Vec<f64>,
     /// The same of ends that are only expected to be wrong.
     pub foreseen: Vec<f64>,
+    /// The same three of inputs that systems delay: what is wrong with these leaves nothing in the
+    /// states now, but comes back.
+    pub delayed: DelayedErrors,
     /// Whether the interpolation error is known: not on a first step with quintics, nor where
     /// curvatures are not known.
     pub known: bool,
 }
 
 impl LocalError {
-    pub fn new(variables: usize, states: usize) -> Self {
+    pub fn new(coupling: &Coupling<'_>, states: usize) -> Self {
+        let variables = coupling.variables.len();
         Self {
+            delayed: DelayedErrors::of(coupling),
             before: vec![Knot::value_only(f64::NAN); variables],
             before_size: None,
             kept_slopes: vec![0.0; variables],
@@ -97,6 +103,8 @@ impl LocalError {
         interface_system.disturb(&self.disturbance, inputs, effect);
         interface_system.solve(effect);
         add_ends(shape, size, effect, &mut self.disturbance);
+        self.delayed
+            .note(Part::Interpolation, size, &self.disturbance);
 
         interface_system.disturb_states(&self.disturbance, inputs, &mut self.interpolation);
     }
@@ -176,6 +184,8 @@ impl LocalError {
         interface_system: &mut InterfaceSystem,
     ) {
         self.push_ends(coupling, misses, interface_system);
+        let size = coupling.step.size();
+        self.delayed.note(Part::Ends, size, &self.disturbance);
         interface_system.disturb_states(&self.disturbance, None, &mut self.ends);
     }
 
@@ -200,6 +210,7 @@ impl LocalError {
                 0.0
             };
         }
+        self.delayed.note(Part::Ends, size, &self.disturbance);
         interface_system.disturb_states(&self.disturbance, None, &mut self.ends);
     }
 
@@ -211,6 +222,8 @@ impl LocalError {
         interface_system: &mut InterfaceSystem,
     ) {
         self.push_ends(coupling, misses, interface_system);
+        let size = coupling.step.size();
+        self.delayed.note(Part::Foreseen, size, &self.disturbance);
         interface_system.disturb_states(&self.disturbance, None, &mut self.foreseen);
     }
 

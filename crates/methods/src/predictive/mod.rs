@@ -27,6 +27,7 @@ mod coupled_blocks;
 mod coupled_change;
 mod coupled_exponential;
 mod coupled_operator;
+mod delayed_errors;
 mod event_error;
 mod global_error;
 mod integration;
@@ -267,7 +268,7 @@ impl<'a> Predictive<'a> {
             look_ahead: LookAhead::new(connections, count),
             static_part: StaticPart::new(connections, &coupling, capabilities),
             errors: ErrorEstimates {
-                local: LocalError::new(count, states),
+                local: LocalError::new(&coupling, states),
                 global: GlobalError::new(connections, &coupling, &interface_system),
                 knowledge: ErrorKnowledge::of(connections),
                 event: EventError::new(states),

@@ -4,6 +4,7 @@
 use dovetail_core::{Error, MacroStep, Past, Workers};
 
 use super::controller::Parts;
+use super::delayed_errors::Part;
 use super::tuning::{CUBIC_BETTER, FEEDTHROUGH_ROUNDS, MOST_RETURNED, SURPRISING, TOO_FAR};
 use super::{FromRest, Inputs, Predictive};
 use crate::coupling::CouplingVariable;
@@ -298,14 +299,8 @@ impl Predictive<'_> {
         }
 
         self.foresee_ends(step);
-        let interpolation = self
-            .scales
-            .states
-            .largest_share(&self.errors.local.interpolation);
-        let ends = self
-            .scales
-            .states
-            .largest_share(&self.errors.local.foreseen);
+        let interpolation = self.share_of(Part::Interpolation);
+        let ends = self.share_of(Part::Foreseen);
         let expected = Parts {
             interpolation,
             ends,
@@ -321,6 +316,18 @@ impl Predictive<'_> {
         let shape = self.coupling.shape();
         let controller = self.steps.controller_mut();
         controller.is_none_or(|controller| controller.admits(step, shape, expected))
+    }
+
+    /// The largest error of this kind that the step leaves, in units of ranges.
+    pub(super) fn share_of(&self, part: Part) -> f64 {
+        let local = &self.errors.local;
+        let states = match part {
+            Part::Interpolation => &local.interpolation,
+            Part::Ends => &local.ends,
+            Part::Foreseen => &local.foreseen,
+        };
+        let delayed = local.delayed.share(part, &self.scales.outputs);
+        self.scales.states.largest_share(states).max(delayed)
     }
 
     /// What ends that are likely to be missed will leave in the states: one more point in the
