@@ -99,8 +99,7 @@ class Solution:
         outer, then = self.inside, complex(t).real - delay
         piece = bisect.bisect_right(self.history, outer - delay, key=lambda piece: piece[0]) - 1
         if piece < 0:
-            system, name = self.model.delayed[index]
-            return float(self.model.file["systems"][system]["inputs"][name])
+            return self.at_start(index)
         _, steps, b, d, slide = self.history[piece]
         if slide:
             raise Refusal("a delay of a solution that slides")
@@ -113,6 +112,12 @@ class Solution:
             values = self.model.complex(then + turn, list(x + turn * np.array(slopes)), d, d, b, self.past)[4]
         self.inside = outer
         return values[index]
+
+    def at_start(self, index):
+        """An input at the start of the run, which is what it was before."""
+        declared = lambda index, *_: float(self.model.file["systems"][self.model.delayed[index][0]]["inputs"][self.model.delayed[index][1]])
+        d = list(self.model.discrete.values())
+        return self.model.real(self.model.start, list(self.model.states.values()), d, d, self.model.branches, declared)[4][index]
 
     # ---- between events
 
