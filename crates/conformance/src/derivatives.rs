@@ -152,12 +152,18 @@ impl Suite<'_> {
             .collect()
     }
 
-    /// The linearization at the start, once the system has begun, with one input moved.
+    /// The linearization at the start with one input moved. A system that remembers an input has to
+    /// begin with another one, or what it remembers moves too.
     fn beside(&mut self, input: usize, offset: f64) -> Result<Linearization, String> {
         let mut inputs = self.constants(0.1);
         inputs[input] = Signal::constant(inputs[input].value(0.0) + offset);
-        self.follow(&[self.opening(), self.instant(inputs)])?
-            .linearization()
+        let moved = self.instant(inputs);
+        let answer = if self.interface.inputs[input].delayed {
+            self.follow(&[self.opening(), moved])?
+        } else {
+            self.follow(&[moved])?
+        };
+        answer.linearization()
     }
 }
 

@@ -76,6 +76,7 @@ impl<S: System> Restricted<S> {
 
     /// What was not asked for, or may not be told, is not known.
     fn forget_derivatives(&self, response: &mut Response) {
+        response.path.clear();
         let known = self.output_derivatives();
         for knot in &mut response.outputs {
             if known < 1 {

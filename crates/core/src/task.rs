@@ -3,6 +3,7 @@
 use crate::interface::Interface;
 use crate::linearization::{Evaluation, Linearization};
 use crate::macro_step::MacroStep;
+use crate::path::Path;
 use crate::signal::{Knot, Signal};
 
 /// What one system is asked to do, with room for its answer.
@@ -50,6 +51,7 @@ impl Task {
             (from.derivatives, from.reached, from.next_event);
 
         (to.located, to.crossed) = (from.located, from.crossed);
+        to.path.copy_from(&from.path);
         (to.reused, to.estimated, to.linearized, to.ends) =
             (from.reused, from.estimated, from.linearized, from.ends);
     }
@@ -126,6 +128,8 @@ pub struct Response {
     pub estimated: bool,
     /// The system had to linearize itself for this answer.
     pub linearized: bool,
+    /// What the system went through within a step that it took, where its ends do not say enough.
+    pub path: Path,
     /// The system asks for the end of the run. It stands at `reached`, which may be before the end of the step.
     pub ends: bool,
 }
@@ -145,6 +149,7 @@ impl Response {
             reused: false,
             estimated: false,
             linearized: false,
+            path: Path::default(),
             ends: false,
         }
     }
@@ -154,6 +159,7 @@ impl Response {
     pub fn begin(&mut self) {
         (self.reused, self.estimated, self.linearized, self.ends) = (false, false, false, false);
         (self.located, self.crossed) = (false, false);
+        self.path.clear();
     }
 
     /// How many derivatives of the outputs the asker wants; a system need not work out more.

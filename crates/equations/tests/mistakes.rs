@@ -508,11 +508,11 @@ fn a_delay_takes_an_input_and_a_time_that_stays() {
         "the time of a delay changes during a run",
         Some("it takes numbers and parameters"),
     );
-    output_mistake("delay(u)", ")", "expected `,`, found `)`", help);
+    output_mistake("delay(u)", ")", "expected `,` before `)`", help);
     output_mistake(
         "delay(1, 2)",
         "1",
-        "expected the name of an input, found `1`",
+        "expected the name of an input before `1`",
         help,
     );
 }

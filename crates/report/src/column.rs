@@ -43,6 +43,20 @@ impl RecordedColumn {
         }
     }
 
+    /// The same at a knot within the step.
+    pub fn knot_on_path(&self, task: &Task, knot: usize) -> Knot {
+        let path = &task.response.path;
+        match self.kind {
+            Kind::Output => path.outputs(knot)[self.position],
+            Kind::State => path.states(knot)[self.position],
+            Kind::Input => {
+                let elapsed = path.times()[knot] - task.step.start;
+                Knot::value_only(task.inputs[self.position].value(elapsed))
+            }
+            Kind::Signal => Knot::value_only(f64::NAN),
+        }
+    }
+
     fn state_knot(&self, task: &Task) -> Knot {
         let [slope, curvature] = task.response.motion[self.position];
         Knot {

@@ -44,6 +44,29 @@ struct RecentPoints {
     values: Vec<Vec<f64>>,
 }
 
+/// A place in a step that a system has said something about.
+#[derive(Clone, Copy, PartialEq)]
+enum PlaceInStep {
+    Knot(usize),
+    End,
+}
+
+impl PlaceInStep {
+    fn time(self, task: &Task) -> f64 {
+        match self {
+            Self::Knot(knot) => task.response.path.times()[knot],
+            Self::End => task.response.reached,
+        }
+    }
+
+    fn knot(self, column: &RecordedColumn, task: &Task) -> Knot {
+        match self {
+            Self::Knot(knot) => column.knot_on_path(task, knot),
+            Self::End => column.knot(task, elapsed(task)),
+        }
+    }
+}
+
 impl SystemHistory {
     pub fn new() -> Self {
         Self {
@@ -108,7 +131,10 @@ impl SystemHistory {
         let again = task.step.is_instant() || self.reached == task.response.reached || first;
 
         if !again && curves {
-            self.follow(task, elapsed);
+            for knot in 0..task.response.path.len() {
+                self.follow(task, PlaceInStep::Knot(knot));
+            }
+            self.follow(task, PlaceInStep::End);
         }
 
         self.move_to_end(task, elapsed);
@@ -138,24 +164,43 @@ impl SystemHistory {
         }
     }
 
-    /// The curves of a step, from where the system stands to where the task has led it.
-    fn follow(&mut self, task: &Task, elapsed: f64) {
+    /// The curves from where the system stands to a place in the step, or to its end.
+    fn follow(&mut self, task: &Task, place: PlaceInStep) {
+        let end = place.time(task);
+        let whole = task.response.path.is_empty();
+        let size = if whole {
+            elapsed(task)
+        } else {
+            end - self.reached
+        };
+        if place != PlaceInStep::End && size <= 0.0 {
+            return;
+        }
         let spare = self.spare.pop();
         let mut segment = spare.unwrap_or_else(|| Segment::new(self.columns.len()));
         segment.start = self.reached;
-        segment.end = task.response.reached;
+        segment.end = end;
 
         for (i, column) in self.columns.iter().enumerate() {
             let left = self.now[i];
-            let right = column.knot(task, elapsed);
+            let right = place.knot(column, task);
             segment.values[i] = right.value;
             segment.curves[i] = match column.kind {
-                Kind::Input => task.inputs[column.position],
+                Kind::Input if whole => task.inputs[column.position],
+                Kind::Input => task.inputs[column.position].shifted(self.reached - task.step.start),
                 _ if column.held => Signal::constant(left.value),
-                _ => self.curve(i, elapsed, left, right),
+                _ => self.curve(i, size, left, right),
             };
         }
         self.segments.push_back(segment);
+
+        if place != PlaceInStep::End {
+            self.reached = end;
+            for (knot, column) in self.now.iter_mut().zip(&self.columns) {
+                *knot = place.knot(column, task);
+            }
+            self.recent.push(self.reached, &self.now);
+        }
     }
 
     /// A curve between two knots: of degree 5 or 3 where derivatives are known and can be believed,

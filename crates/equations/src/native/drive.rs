@@ -8,6 +8,7 @@ use nalgebra::DMatrix;
 
 use super::branches::Branches;
 use super::dynamics::{Dynamics, Motion, Point};
+use super::trail::Trail;
 use super::watch::{Crossing, Watch};
 
 /// The inputs at one time: values and derivatives.
@@ -131,6 +132,8 @@ pub(super) struct Driven<'a> {
     pub drive: &'a mut Drive,
     pub inputs: &'a [Signal],
     pub segment: &'a Segment,
+    /// Where the integrator leaves its steps, and on which side of time switches it is.
+    pub trail: Option<(&'a mut Trail, f64)>,
 }
 
 impl Driven<'_> {
@@ -164,6 +167,7 @@ impl Rhs for Watched<'_> {
     }
 
     fn arrived(&mut self, elapsed: f64, states: &[f64]) -> ControlFlow<()> {
+        let _ = self.driven.arrived(elapsed, states);
         self.watch.after.measure(&mut self.driven, elapsed, states);
         self.crossing = self.watch.find(&mut self.driven, self.branches);
         if self.crossing.is_some() {
@@ -189,5 +193,12 @@ impl Rhs for Driven<'_> {
         self.set_inputs(elapsed);
         let at = self.drive.point(self.segment.time(elapsed), states);
         self.dynamics.state_jacobian(at, jacobian);
+    }
+
+    fn arrived(&mut self, elapsed: f64, states: &[f64]) -> ControlFlow<()> {
+        if let Some((trail, side)) = &mut self.trail {
+            trail.push(elapsed, *side, states);
+        }
+        ControlFlow::Continue(())
     }
 }

@@ -138,6 +138,7 @@ impl NativeSystem {
             drive: &mut self.drive,
             inputs,
             segment,
+            trail: None,
         };
         point.measure(&mut driven, elapsed, &self.end.values);
     }
@@ -183,6 +184,7 @@ impl NativeSystem {
                 drive: &mut self.drive,
                 inputs,
                 segment,
+                trail: None,
             };
             let crossing = watch.find(&mut driven, &self.end.branches);
             if crossing.is_some() {

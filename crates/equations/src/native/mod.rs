@@ -13,6 +13,7 @@ mod linear;
 mod response;
 mod sliding;
 mod system;
+mod trail;
 mod watch;
 
 pub use definition::Definition;

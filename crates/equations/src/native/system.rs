@@ -17,6 +17,7 @@ use super::events::{Clock, Crowd, EventSide};
 use super::failure::failure;
 use super::linear::{LinearEngine, MOST_STATES};
 use super::response::{EvaluationScratch, ResponseFiller};
+use super::trail::Trail;
 use super::watch::{Crossing, Watch};
 use crate::held::HeldModel;
 
@@ -42,16 +43,18 @@ pub struct NativeSystem {
     pub(super) end: NativeState,
     tried: TriedNative,
     pub(super) drive: Drive,
-    work: EvaluationScratch,
+    pub(super) work: EvaluationScratch,
+    /// Where the integrator has been.
+    pub(super) trail: Trail,
     /// Where something switches by itself.
     pub(super) watch: Option<Box<Watch>>,
     /// Whether events were crossed within the step last taken or tried.
-    crossed: bool,
+    pub(super) crossed: bool,
     pub(super) clock: Clock,
     /// Whether the run has begun: before, no clause runs.
     pub(super) begun: bool,
     /// Inputs as they were before, where any is delayed.
-    delays: Option<Box<DelayLine>>,
+    pub(super) delays: Option<Box<DelayLine>>,
 }
 
 /// Where a system is.
@@ -131,6 +134,7 @@ impl NativeSystem {
             },
             drive: Drive::new(&definition.driving_inputs()),
             work: EvaluationScratch::new(model),
+            trail: Trail::default(),
             watch: held
                 .as_ref()
                 .map(|held| Box::new(Watch::new(model.states.len(), held, clauses))),
@@ -171,6 +175,7 @@ impl NativeSystem {
         self.end.time = step.start;
         self.end.branches.near = f64::INFINITY;
         self.crossed = false;
+        self.trail.clear();
         let mut elapsed = 0.0;
         let mut crowd = Crowd::default();
 
@@ -297,6 +302,7 @@ impl NativeSystem {
             drive: &mut self.drive,
             inputs,
             segment,
+            trail: Some((&mut self.trail, self.end.side)),
         };
         // By what states have been: those that pass through zero are to be followed too, whatever
         // their units.
@@ -491,6 +497,7 @@ impl System for NativeSystem {
             self.integrate(step, inputs, false)?;
         }
 
+        self.retrace(step, inputs, response);
         self.answer_at_end(step, step.size(), inputs, response);
         response.crossed = self.crossed;
         std::mem::swap(&mut self.now, &mut self.end);

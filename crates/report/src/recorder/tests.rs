@@ -345,3 +345,35 @@ fn a_full_disk_ends_the_run_with_the_time_and_the_file() {
     assert!(recorder.finished().is_ok());
     assert_eq!(recorder.sink().0.time, Some(0.25));
 }
+
+#[test]
+fn rows_between_communications_follow_the_path_of_a_system() {
+    let connections = spring_and_mass();
+    let selection = Variables::of(&connections)
+        .select(&["mass.x".into(), "mass.F".into()])
+        .unwrap();
+    let sink = Trajectory::of(&selection);
+    let recorder = Recorder::new(&connections, &selection, sink, "memory");
+    let mut recorder = recorder.with_rows(Rows::Every(0.25));
+    let mut end = both(MacroStep::new(0.0, 1.0), 1.0);
+    let path = &mut end[1].response.path;
+    path.push(0.5);
+    path.push_output(Knot::value_only(7.0));
+    (0..2).for_each(|_| path.push_state(Knot::value_only(7.0)));
+
+    for tasks in [both(MacroStep::instant(0.0), 0.0), end] {
+        recorder
+            .accepted(Exchange {
+                tasks: &tasks,
+                before: &[],
+                iterations: 0,
+                signals: &[],
+            })
+            .unwrap();
+    }
+    recorder.finished().unwrap();
+    let rows = recorder.into_sink();
+    // Without slopes: a line, then a parabola.
+    assert_eq!(rows.column("mass.x").unwrap(), [0.0, 3.5, 7.0, 5.625, 1.0]);
+    assert_eq!(rows.column("mass.F").unwrap(), [0.0, 0.25, 0.5, 0.75, 1.0]);
+}

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use dovetail_core::{
     Capabilities, Error, Evaluation, EventGradient, Interface, Knot, Linearization, MAX_DEGREE,
-    MacroStep, Remedy, Response, Signal, SignalKind,
+    MacroStep, Path, Remedy, Response, Signal, SignalKind,
 };
 
 use crate::processes::memory::{Put, Take};
@@ -70,7 +70,7 @@ pub(crate) fn words(interface: &Interface) -> usize {
         interface.states.len(),
     );
     let order = 5 + (MAX_DEGREE + 2) * inputs;
-    let response = 5 + 3 * outputs + 3 * states;
+    let response = 6 + (1 + Path::MOST) * (1 + 3 * outputs + 3 * states);
     let matrices = (states + outputs) * (states + 2 * inputs);
     let event = 4 + states + 2 * inputs + states * (states + inputs);
     let linearization = 3 + matrices + 3 * states + 2 * inputs + 2 * outputs + event;
@@ -146,6 +146,30 @@ pub(crate) fn put_response(words: &[AtomicU64], response: &Response, seconds: f6
     put.floats(&response.states);
 
     response.motion.iter().for_each(|state| put.floats(state));
+    put_path(&mut put, &response.path);
+}
+
+fn put_path(put: &mut Put<'_>, path: &Path) {
+    put.word(path.len() as u64);
+    for (index, &time) in path.times().iter().enumerate() {
+        put.float(time);
+        for knot in path.outputs(index).iter().chain(path.states(index)) {
+            put.floats(&[knot.value, knot.slope, knot.curvature]);
+        }
+    }
+}
+
+fn take_path(take: &mut Take<'_>, outputs: usize, states: usize, path: &mut Path) {
+    path.clear();
+    for _ in 0..(take.word() as usize).min(Path::MOST) {
+        path.push(take.float());
+        for _ in 0..outputs {
+            path.push_output(take_knot(take));
+        }
+        for _ in 0..states {
+            path.push_state(take_knot(take));
+        }
+    }
 }
 
 /// What [`put_response`] put, but for its first word; the seconds.
@@ -158,11 +182,7 @@ pub(crate) fn take_response(take: &mut Take<'_>, response: &mut Response) -> f64
     (response.located, response.crossed) = (kept & 16 != 0, kept & 32 != 0);
 
     for knot in &mut response.outputs {
-        *knot = Knot {
-            value: take.float(),
-            slope: take.float(),
-            curvature: take.float(),
-        };
+        *knot = take_knot(take);
     }
 
     take.floats(&mut response.states);
@@ -170,7 +190,17 @@ pub(crate) fn take_response(take: &mut Take<'_>, response: &mut Response) -> f64
         .motion
         .iter_mut()
         .for_each(|state| take.floats(state));
+    let (outputs, states) = (response.outputs.len(), response.states.len());
+    take_path(take, outputs, states, &mut response.path);
     seconds
+}
+
+fn take_knot(take: &mut Take<'_>) -> Knot {
+    Knot {
+        value: take.float(),
+        slope: take.float(),
+        curvature: take.float(),
+    }
 }
 
 /// A linearization, and how many seconds it took.
