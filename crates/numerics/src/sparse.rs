@@ -17,6 +17,8 @@ use crate::dense::Lu;
 const MOST_DENSE: usize = 60;
 /// Below this reciprocal condition number a matrix counts as singular.
 const SINGULAR: f64 = 1e-14;
+/// How often each unknown of a matrix that seems singular is balanced.
+const BALANCING_ROUNDS: usize = 10;
 
 /// A matrix of fixed pattern, and its factors.
 pub struct PatternLu {
@@ -81,17 +83,82 @@ impl PatternLu {
     }
 
     /// Factors the matrix with its present values.
+    ///
+    /// One that seems singular may have unknowns of very different sizes, along a chain of large
+    /// gains: it is balanced first, and tried again.
     pub fn factor(&mut self) -> Result<(), SingularMatrix> {
+        self.scaled.copy_from_slice(&self.values);
         self.scale()?;
+        if self.factor_scaled().is_ok() {
+            return Ok(());
+        }
+
+        self.scaled.copy_from_slice(&self.values);
+        let balance = self.balance();
+        self.scale()?;
+        self.factor_scaled()?;
+        for (i, balance) in balance.iter().enumerate() {
+            self.rows[i] /= balance;
+            self.columns[i] *= balance;
+        }
+        Ok(())
+    }
+
+    fn factor_scaled(&mut self) -> Result<(), SingularMatrix> {
         match &mut self.solver {
             Solver::Dense(dense) => dense.factor(&self.entries, &self.scaled),
             Solver::Sparse(sparse) => sparse.factor(&self.scaled),
         }
     }
 
+    /// `D⁻¹ M D`, so that off the diagonal the largest entries of a row and of its column are alike
+    /// (Osborne); the diagonal of D.
+    fn balance(&mut self) -> Vec<f64> {
+        let size = self.rows.len();
+        let mut balance = vec![1.0; size];
+
+        for _ in 0..BALANCING_ROUNDS {
+            for line in 0..size {
+                let (row, column) = self.off_diagonal(line);
+                let factor = match (row > 0.0, column > 0.0) {
+                    (true, true) => (row / column).sqrt(),
+                    (true, false) => row.max(1.0),
+                    (false, true) => 1.0 / column.max(1.0),
+                    (false, false) => 1.0,
+                };
+                let factor = factor.log2().round().exp2();
+                if !factor.is_finite() || factor == 0.0 {
+                    continue;
+                }
+                balance[line] *= factor;
+                for (&(i, j), value) in self.entries.iter().zip(&mut self.scaled) {
+                    match (i == line, j == line) {
+                        (true, false) => *value /= factor,
+                        (false, true) => *value *= factor,
+                        _ => {}
+                    }
+                }
+            }
+        }
+        balance
+    }
+
+    /// The largest magnitudes in a row and in a column, the diagonal apart.
+    fn off_diagonal(&self, line: usize) -> (f64, f64) {
+        let mut row: f64 = 0.0;
+        let mut column: f64 = 0.0;
+        for (&(i, j), value) in self.entries.iter().zip(&self.scaled) {
+            if i == line && j != line {
+                row = row.max(value.abs());
+            } else if j == line && i != line {
+                column = column.max(value.abs());
+            }
+        }
+        (row, column)
+    }
+
     /// Rows by their largest entries, then columns by theirs.
     fn scale(&mut self) -> Result<(), SingularMatrix> {
-        self.scaled.copy_from_slice(&self.values);
         let rows = self.entries.iter().map(|&(row, _)| row);
         scale_lines(rows, &mut self.scaled, &mut self.rows)?;
         let columns = self.entries.iter().map(|&(_, column)| column);

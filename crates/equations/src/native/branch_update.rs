@@ -6,7 +6,7 @@ use super::branches::Branches;
 use super::clauses::Clauses;
 use super::drive::Drive;
 use super::dynamics::Dynamics;
-use super::sliding::SLIDING;
+use super::sliding::{LAYER, Layer, SLIDING};
 use super::watch::WatchPoint;
 use crate::held::SwitchKind;
 
@@ -31,6 +31,8 @@ pub(super) struct BranchUpdate<'a> {
     /// How large each function has been.
     pub spans: &'a mut [f64],
     pub states: &'a mut [f64],
+    /// Whether what switches may be averaged, since all that depend on it are affine in it.
+    pub may_average: bool,
     /// Whether the system's clock ticks now.
     pub ticks: bool,
     /// What the event makes of a small change of states and inputs, if somebody asks.
@@ -62,6 +64,9 @@ impl BranchUpdate<'_> {
         self.settle(branches);
         let updated = self.run_clauses(branches);
         self.enter_surfaces(branches);
+        if self.may_average {
+            self.enter_layers(branches);
+        }
         self.allow_for_residuals(branches);
         updated
     }
@@ -76,6 +81,36 @@ impl BranchUpdate<'_> {
                 && !branches.slides_along(function);
             if may_slide && self.is_held_from_both_sides(branches, function) {
                 branches.held[function] = SLIDING;
+                self.evaluate(branches);
+            }
+        }
+    }
+
+    /// Where a function that has just been crossed is pushed back by what others make of it, they
+    /// keep it at zero.
+    fn enter_layers(&mut self, branches: &mut Branches) {
+        for function in 0..self.kinds.len() {
+            let may_slide = branches.crossed[function]
+                && self.acting[function]
+                && self.kinds[function] == SwitchKind::Side
+                && !branches.slides_along(function);
+            if !may_slide {
+                continue;
+            }
+            let now = self.point.rates[function];
+            let before = branches.approach[function];
+            let [above, below] = if branches.held[function] == 0.0 {
+                [now, before]
+            } else {
+                [before, now]
+            };
+            if above < 0.0 && below > 0.0 {
+                let value = self.point.values[function];
+                let layer = Layer::between(value, self.spans[function], [above, below]);
+                if let Some(place) = self.dynamics.layer_mut(function) {
+                    *place = layer;
+                }
+                branches.held[function] = LAYER;
                 self.evaluate(branches);
             }
         }
@@ -249,6 +284,11 @@ impl BranchUpdate<'_> {
 
     fn flip(&self, branches: &mut Branches, function: usize) {
         let value = self.point.values[function];
+        branches.approach[function] = if branches.slides_along(function) {
+            0.0
+        } else {
+            self.point.rates[function]
+        };
         branches.flip(self.kinds[function], function, value);
     }
 

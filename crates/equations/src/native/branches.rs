@@ -2,7 +2,7 @@
 
 use dovetail_core::{Archive, Checkpoint, Error, visit_fields};
 
-use super::sliding::SLIDING;
+use super::sliding::{LAYER, SLIDING};
 use crate::held::SwitchKind;
 
 /// Clauses pile up (a ball that bounces to rest) when each of so many has followed the one before
@@ -25,6 +25,8 @@ pub(super) struct Branches {
     /// Those that have changed sides at `crossed_at`, and do so once only there.
     pub crossed: Vec<bool>,
     pub crossed_at: f64,
+    /// How fast each function was on its way when it changed sides.
+    pub approach: Vec<f64>,
     /// Those that may have crossed again there, since states were set.
     pub released: Vec<bool>,
     /// Whether the condition of each clause holds, as 1 or 0; NaN before the run.
@@ -94,6 +96,7 @@ impl Branches {
             crossed: vec![false; functions],
             released: vec![false; functions],
             crossed_at: f64::NAN,
+            approach: vec![0.0; functions],
             truths: vec![f64::NAN; conditions],
             ticks: 0,
             runs: ClauseRuns::NONE,
@@ -107,6 +110,7 @@ impl Branches {
         self.crossed.copy_from_slice(&other.crossed);
         self.released.copy_from_slice(&other.released);
         self.crossed_at = other.crossed_at;
+        self.approach.copy_from_slice(&other.approach);
         self.near = other.near;
         self.truths.copy_from_slice(&other.truths);
         self.ticks = other.ticks;
@@ -126,7 +130,7 @@ impl Branches {
     pub fn margin(&self, kind: SwitchKind, function: usize, value: f64) -> Margin {
         let held = self.held[function];
         match kind {
-            SwitchKind::Side if held == SLIDING => {
+            SwitchKind::Side if slides(held) => {
                 let sign = if value < SLIDING { 1.0 } else { -1.0 };
                 Margin {
                     distance: value.min(1.0 - value),
@@ -160,7 +164,7 @@ impl Branches {
 
     /// Whether the system slides along a function.
     pub fn slides_along(&self, function: usize) -> bool {
-        self.held[function] == SLIDING
+        slides(self.held[function])
     }
 
     /// To the other side of the event that is near; off the surface, where the system slides.
@@ -168,7 +172,7 @@ impl Branches {
         let margin = self.margin(kind, function, value);
         let held = &mut self.held[function];
         *held = match kind {
-            SwitchKind::Side if *held == SLIDING => f64::from(u8::from(value > SLIDING)),
+            SwitchKind::Side if slides(*held) => f64::from(u8::from(value > SLIDING)),
             SwitchKind::Side => 1.0 - *held,
             SwitchKind::Floor => *held - margin.sign,
         };
@@ -184,6 +188,11 @@ impl Branches {
     }
 }
 
+/// Whether this is held of a function that the system slides along.
+fn slides(held: f64) -> bool {
+    held == SLIDING || held == LAYER
+}
+
 impl Checkpoint for Branches {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
         visit_fields!(archive, self.crossed_at, self.near, self.ticks, self.runs);
@@ -192,6 +201,7 @@ impl Checkpoint for Branches {
         archive.slice(&mut self.slack)?;
         archive.slice(&mut self.due)?;
         archive.slice(&mut self.crossed)?;
+        archive.slice(&mut self.approach)?;
         archive.slice(&mut self.released)
     }
 }

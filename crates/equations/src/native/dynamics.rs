@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dovetail_core::{EventGradient, Linearization};
 use nalgebra::DMatrix;
 
-use super::sliding::{Of, Sliding};
+use super::sliding::{Layer, Of, Sliding};
 use crate::dual::Dual;
 use crate::evaluator::Evaluator;
 use crate::held::HeldModel;
@@ -197,7 +197,13 @@ impl Dynamics {
     /// Whether the system slides along a switching surface.
     pub fn slides(&self) -> bool {
         let switching = self.switching.as_ref();
-        switching.is_some_and(|switching| !switching.sliding.along.is_empty())
+        switching.is_some_and(|switching| switching.sliding.slides())
+    }
+
+    /// The layer about a function, to be set.
+    pub(super) fn layer_mut(&mut self, function: usize) -> Option<&mut Layer> {
+        let switching = self.switching.as_mut()?;
+        switching.sliding.layers.get_mut(function)
     }
 
     /// Hands the switches to all evaluators.

@@ -336,7 +336,7 @@ impl NativeSystem {
             &mut watch,
             state,
             time,
-            ticks,
+            (ticks, matches!(at, EventSide::Now)),
             None,
         );
         state.branches.ticks += u64::from(ticks);
@@ -368,7 +368,7 @@ impl NativeSystem {
                 &mut watch,
                 &mut ahead,
                 time,
-                ticks,
+                (ticks, false),
                 Some(into),
             );
         }
@@ -392,7 +392,7 @@ fn update(
     watch: &mut Watch,
     state: &mut NativeState,
     time: f64,
-    ticks: bool,
+    (ticks, may_average): (bool, bool),
     reset: Option<&mut EventGradient>,
 ) -> Result<(), EndlessUpdates> {
     let mut crossing = BranchUpdate {
@@ -407,6 +407,7 @@ fn update(
         spans: &mut watch.spans,
         states: &mut state.values,
         ticks,
+        may_average,
         reset,
         side: state.side,
         time,

@@ -14,6 +14,38 @@ use crate::model::Model;
 /// What is held of a function that the system slides along.
 pub(super) const SLIDING: f64 = 0.5;
 
+/// What is held of a function that the system is kept at by others: see [`Layer`].
+pub(super) const LAYER: f64 = 0.25;
+
+/// How wide a layer is, as a part of how large its function has been.
+const LAYER_WIDTH: f64 = 1e-6;
+
+/// Where the switch is in one system and the states that it acts upon in another: the share of the
+/// negative side falls with σ, steeply, from where both sides balance. Whoever couples the systems
+/// finds the share with which σ stays.
+#[derive(Clone, Copy, Default, serde::Serialize, serde::Deserialize)]
+pub(super) struct Layer {
+    share: f64,
+    value: f64,
+    width: f64,
+}
+
+impl Layer {
+    /// About this value of a function that has been so large, and that moves at these rates on its
+    /// two sides, the negative one last.
+    pub fn between(value: f64, span: f64, [above, below]: [f64; 2]) -> Self {
+        Self {
+            share: above / (above - below),
+            value,
+            width: LAYER_WIDTH * span,
+        }
+    }
+
+    fn share_at(&self, value: f64) -> f64 {
+        self.share - (value - self.value) / self.width
+    }
+}
+
 /// Differences over this part of a point's size: the third root of rounding.
 const PART: f64 = 1e-5;
 /// Second differences: the fourth root.
@@ -23,6 +55,9 @@ const SECOND_PART: f64 = 1e-4;
 pub(super) struct Sliding {
     /// Switching functions.
     pub along: Vec<usize>,
+    /// Those at which others keep it, and for each function its layer.
+    pub kept_at: Vec<usize>,
+    pub layers: Vec<Layer>,
     /// The place of the first function among the switches.
     first: usize,
     derivative: Vec<f64>,
@@ -52,6 +87,8 @@ impl Sliding {
 
         Self {
             along: Vec::new(),
+            kept_at: Vec::new(),
+            layers: vec![Layer::default(); functions],
             first: 0,
             derivative: states.clone(),
             values: vec![0.0; functions],
@@ -67,8 +104,19 @@ impl Sliding {
     pub fn note(&mut self, first: usize, branches: &[f64]) {
         self.first = first;
         self.along.clear();
-        let along = (0..branches.len()).filter(|&function| branches[function] == SLIDING);
-        self.along.extend(along);
+        self.kept_at.clear();
+        for (function, &held) in branches.iter().enumerate() {
+            if held == SLIDING {
+                self.along.push(function);
+            } else if held == LAYER {
+                self.kept_at.push(function);
+            }
+        }
+    }
+
+    /// Whether the system slides at all.
+    pub fn slides(&self) -> bool {
+        !(self.along.is_empty() && self.kept_at.is_empty())
     }
 }
 
@@ -84,6 +132,8 @@ impl Dynamics {
         let switching = self.switching.as_mut().expect("BUG: nothing switches");
         let empty = Sliding {
             along: Vec::new(),
+            kept_at: Vec::new(),
+            layers: Vec::new(),
             first: 0,
             derivative: Vec::new(),
             values: Vec::new(),
@@ -105,6 +155,35 @@ impl Dynamics {
     /// Takes the shares of both sides that keep the system on the surfaces.
     pub(super) fn slide(&mut self, at: Point<'_>) {
         let mut sliding = self.take_sliding();
+        self.enter_layers(at, &mut sliding);
+        if !sliding.along.is_empty() {
+            self.balance(at, &mut sliding);
+        }
+        self.return_sliding(sliding);
+    }
+
+    /// The shares of functions at which others keep the system.
+    fn enter_layers(&mut self, at: Point<'_>, sliding: &mut Sliding) {
+        if sliding.kept_at.is_empty() {
+            return;
+        }
+        sliding.derivative.fill(0.0);
+        let motion = Motion {
+            states: &sliding.derivative,
+            inputs: at.slopes,
+            slopes: at.slopes,
+        };
+        self.plain_functions(at, motion, &mut sliding.values, &mut sliding.rates);
+        for &function in &sliding.kept_at {
+            let layer = sliding.layers[function];
+            let share = layer.share_at(sliding.values[function]);
+            self.switches[sliding.first + function] = share;
+        }
+        self.set_switches();
+    }
+
+    /// The shares that keep the system on its own surfaces.
+    fn balance(&mut self, at: Point<'_>, sliding: &mut Sliding) {
         let count = sliding.along.len();
         let mut rates = DMatrix::zeros(count, count + 1);
 
@@ -138,7 +217,6 @@ impl Dynamics {
             self.switches[sliding.first + function] = share;
         }
         self.set_switches();
-        self.return_sliding(sliding);
     }
 
     /// The shares and their rates in the places of their functions.
@@ -155,7 +233,7 @@ impl Dynamics {
         let switching = self.switching.as_ref().expect("BUG: nothing switches");
         let sliding = &switching.sliding;
 
-        for (row, &function) in sliding.along.iter().enumerate() {
+        for (row, &function) in sliding.along.iter().chain(&sliding.kept_at).enumerate() {
             values[function] = self.switches[sliding.first + function];
             rates[function] = changes[row];
         }
@@ -183,7 +261,7 @@ impl Dynamics {
         rate: &mut [f64],
     ) {
         let mut sliding = self.take_sliding();
-        let along = sliding.along.clone();
+        let along = [sliding.along.as_slice(), &sliding.kept_at].concat();
         let first = sliding.first;
         let mut results = std::mem::take(&mut sliding.results);
 
