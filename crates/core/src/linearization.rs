@@ -39,6 +39,9 @@ pub struct Linearization {
     /// Not zero for a system that is affine as it stands, with no time of its own: then all of this but `x`, `u`, `u_slope`, `f` and
     /// `g` stays the same for as long as this number does. It is a digest of what stays.
     pub affine: u64,
+    /// Others keep the system where it switches: it answers them as steeply as can be, and slopes
+    /// on the loop say little.
+    pub kept: bool,
     /// The event at which the system stands, not yet crossed, if it does.
     pub event: EventGradient,
 }
@@ -125,6 +128,7 @@ impl Linearization {
             f_time: DVector::zeros(states),
             g_time: DVector::zeros(outputs),
             affine: 0,
+            kept: false,
             event: EventGradient::none(states, inputs),
         }
     }

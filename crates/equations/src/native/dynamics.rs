@@ -200,6 +200,12 @@ impl Dynamics {
         switching.is_some_and(|switching| switching.sliding.slides())
     }
 
+    /// Whether others keep the system where it switches.
+    pub fn is_kept(&self) -> bool {
+        let switching = self.switching.as_ref();
+        switching.is_some_and(|switching| !switching.sliding.kept_at.is_empty())
+    }
+
     /// The layer about a function, to be set.
     pub(super) fn layer_mut(&mut self, function: usize) -> Option<&mut Layer> {
         let switching = self.switching.as_mut()?;

@@ -639,6 +639,7 @@ impl Linearize for NativeSystem {
             _ => self.dynamics.linearize(at, into),
         }
 
+        into.kept = self.dynamics.is_kept();
         self.preview_event(&mut into.event);
         let branches = &self.now.branches;
         into.event.due = branches.due.iter().filter(|due| **due).count() as u64;

@@ -305,6 +305,7 @@ impl Predictive<'_> {
             interpolation,
             ends,
             total: interpolation.max(ends),
+            corrected: 0.0,
             points: self.memory.points(),
         };
 

@@ -73,7 +73,7 @@ pub(crate) fn words(interface: &Interface) -> usize {
     let response = 6 + (1 + Path::MOST) * (1 + 3 * outputs + 3 * states);
     let matrices = (states + outputs) * (states + 2 * inputs);
     let event = 4 + states + 2 * inputs + states * (states + inputs);
-    let linearization = 3 + matrices + 3 * states + 2 * inputs + 2 * outputs + event;
+    let linearization = 4 + matrices + 3 * states + 2 * inputs + 2 * outputs + event;
 
     order.max(response).max(linearization).max(LEAST_WORDS)
 }
@@ -209,6 +209,7 @@ pub(crate) fn put_linearization(words: &[AtomicU64], of: &Linearization, seconds
     put.word(DONE);
     put.float(seconds);
     put.word(of.affine);
+    put.word(u64::from(of.kept));
     [&of.a, &of.b, &of.c, &of.d, &of.b_slope, &of.d_slope]
         .iter()
         .for_each(|matrix| put.floats(matrix.as_slice()));
@@ -259,6 +260,7 @@ fn take_event(take: &mut Take<'_>, event: &mut EventGradient) {
 pub(crate) fn take_linearization(take: &mut Take<'_>, into: &mut Linearization) -> f64 {
     let seconds = take.float();
     into.affine = take.word();
+    into.kept = take.word() != 0;
     let Linearization {
         a,
         b,
@@ -274,6 +276,7 @@ pub(crate) fn take_linearization(take: &mut Take<'_>, into: &mut Linearization) 
         f_time,
         g_time,
         affine: _,
+        kept: _,
         event,
     } = into;
     [a, b, c, d, b_slope, d_slope]
