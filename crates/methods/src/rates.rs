@@ -70,6 +70,16 @@ impl Rates {
         self.all[system] * size > STIFF || self.kept[self.loops[system]]
     }
 
+    /// Whether a system is on a loop that is kept where something switches.
+    pub fn is_kept(&self, system: usize) -> bool {
+        self.kept[self.loops[system]]
+    }
+
+    /// Whether any is.
+    pub fn any_kept(&self) -> bool {
+        self.kept.contains(&true)
+    }
+
     /// Whether it is long for any.
     pub fn is_long_for_any(&self, size: f64) -> bool {
         (0..self.all.len()).any(|system| self.is_long(system, size))

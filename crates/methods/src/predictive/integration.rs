@@ -191,11 +191,23 @@ impl Predictive<'_> {
             None => match self.steps.controller() {
                 Some(controller) => {
                     let allowed = controller.allowed(self.coupling.shape());
-                    self.leaves_too_much(allowed)
+                    self.leaves_too_much(allowed) || self.misses_share_of_sides()
                 }
                 None => self.is_predicted_poorly(missed) && !self.misses_are_negligible(),
             },
         }
+    }
+
+    /// Whether something that is kept where it switches ends on the wrong mixture of both sides:
+    /// that leaves next to nothing in the states, which keep it there, but it can be seen.
+    fn misses_share_of_sides(&self) -> bool {
+        let tolerance = self.options.tolerance.unwrap_or(f64::INFINITY);
+        let ends = || {
+            self.errors
+                .local
+                .effect_of_ends(self.coupling.variables.len())
+        };
+        self.scales.rates.any_kept() && self.scales.outputs.largest_share(ends()) > tolerance
     }
 
     /// Fixed steps: whether the prediction missed by more than is usual.

@@ -28,6 +28,9 @@ pub(super) struct LocalError {
     /// The interface at the start of the step before, and that step's size; none after an event.
     before: Vec<Knot>,
     before_size: Option<f64>,
+    /// Values at the start of the step before that one, and its size.
+    earlier: Vec<f64>,
+    earlier_size: Option<f64>,
     /// By how much slopes at the start of the step are wrong that were kept from the end of the
     /// step before.
     kept_slopes: Vec<f64>,
@@ -54,6 +57,8 @@ impl LocalError {
             delayed: DelayedErrors::of(coupling),
             before: vec![Knot::value_only(f64::NAN); variables],
             before_size: None,
+            earlier: vec![f64::NAN; variables],
+            earlier_size: None,
             kept_slopes: vec![0.0; variables],
             whole: vec![Signal::constant(0.0); variables],
             disturbance: vec![[0.0; TERMS]; variables],
@@ -68,13 +73,29 @@ impl LocalError {
     /// An event: what was says nothing of what comes.
     pub fn forget(&mut self) {
         self.before_size = None;
+        self.earlier_size = None;
         self.kept_slopes.fill(0.0);
     }
 
     /// The step has been taken.
     pub fn learn(&mut self, coupling: &Coupling<'_>) {
+        for (earlier, before) in self.earlier.iter_mut().zip(&self.before) {
+            *earlier = before.value;
+        }
+        self.earlier_size = self.before_size;
         self.before.copy_from_slice(&coupling.start);
         self.before_size = Some(coupling.step.size());
+    }
+
+    /// The slope of a variable that is now this, by values alone: of the parabola through the last
+    /// three. None where there are not so many since the last event.
+    pub fn slope_by_values(&self, variable: usize, now: f64) -> Option<f64> {
+        let last = self.before_size?;
+        let first = self.earlier_size?;
+        let before = self.before[variable].value;
+        let newer = (now - before) / last;
+        let older = (before - self.earlier[variable]) / first;
+        Some(newer + last * (newer - older) / (last + first))
     }
 
     /// The interpolation error of a step that has been solved; `rates` say how fast the systems
@@ -187,6 +208,11 @@ impl LocalError {
         let size = coupling.step.size();
         self.delayed.note(Part::Ends, size, &self.disturbance);
         interface_system.disturb_states(&self.disturbance, None, &mut self.ends);
+    }
+
+    /// By how much the outputs, so judged, would end elsewhere.
+    pub fn effect_of_ends(&self, variables: usize) -> &[f64] {
+        &self.effect[..variables]
     }
 
     /// The same of a step that has been taken. Where its end slopes are kept, what is wrong with

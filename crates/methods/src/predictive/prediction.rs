@@ -402,14 +402,22 @@ impl Predictive<'_> {
 
     /// The slopes at which the inputs of the step ended, for variables of systems for which it was
     /// long: consistent slopes of a stiff system are its eigenvalue times the error of its state.
+    /// On a loop that is kept where it switches nothing would damp an error of such a slope: there
+    /// it is that of the values.
     pub(super) fn keep_stiff_slopes(&mut self, size: f64) {
         let shape = self.coupling.shape();
         let solution = &self.ends.solution[..self.unknowns()];
 
         for (c, variable) in self.coupling.variables.iter().enumerate() {
-            if self.scales.rates.is_long(variable.system, size) {
-                self.coupling.start[c].slope = shape.knot_of(solution, c).slope;
+            if !self.scales.rates.is_long(variable.system, size) {
+                continue;
             }
+            let start = &mut self.coupling.start[c];
+            let by_values = match self.scales.rates.is_kept(variable.system) {
+                true => self.errors.local.slope_by_values(c, start.value),
+                false => None,
+            };
+            start.slope = by_values.unwrap_or_else(|| shape.knot_of(solution, c).slope);
         }
     }
 }
