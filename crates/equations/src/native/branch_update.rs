@@ -107,6 +107,7 @@ impl BranchUpdate<'_> {
             if above < 0.0 && below > 0.0 {
                 let value = self.point.values[function];
                 let layer = Layer::between(value, self.spans[function], [above, below]);
+                branches.shares[function] = layer.share;
                 if let Some(place) = self.dynamics.layer_mut(function) {
                     *place = layer;
                 }

@@ -27,6 +27,8 @@ pub(super) struct Branches {
     pub crossed_at: f64,
     /// How fast each function was on its way when it changed sides.
     pub approach: Vec<f64>,
+    /// For each function at which others keep the system, the share of its negative side.
+    pub shares: Vec<f64>,
     /// Those that may have crossed again there, since states were set.
     pub released: Vec<bool>,
     /// Whether the condition of each clause holds, as 1 or 0; NaN before the run.
@@ -97,6 +99,7 @@ impl Branches {
             released: vec![false; functions],
             crossed_at: f64::NAN,
             approach: vec![0.0; functions],
+            shares: vec![0.0; functions],
             truths: vec![f64::NAN; conditions],
             ticks: 0,
             runs: ClauseRuns::NONE,
@@ -111,6 +114,7 @@ impl Branches {
         self.released.copy_from_slice(&other.released);
         self.crossed_at = other.crossed_at;
         self.approach.copy_from_slice(&other.approach);
+        self.shares.copy_from_slice(&other.shares);
         self.near = other.near;
         self.truths.copy_from_slice(&other.truths);
         self.ticks = other.ticks;
@@ -202,6 +206,7 @@ impl Checkpoint for Branches {
         archive.slice(&mut self.due)?;
         archive.slice(&mut self.crossed)?;
         archive.slice(&mut self.approach)?;
+        archive.slice(&mut self.shares)?;
         archive.slice(&mut self.released)
     }
 }

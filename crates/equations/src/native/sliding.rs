@@ -25,7 +25,7 @@ const LAYER_WIDTH: f64 = 1e-6;
 /// finds the share with which σ stays.
 #[derive(Clone, Copy, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Layer {
-    share: f64,
+    pub share: f64,
     value: f64,
     width: f64,
 }
@@ -180,6 +180,38 @@ impl Dynamics {
             self.switches[sliding.first + function] = share;
         }
         self.set_switches();
+    }
+
+    /// The layers are where the system is now, with these shares: what couples the systems has
+    /// moved inputs a little, and shares are not to jump by that.
+    pub(super) fn center_layers(&mut self, at: Point<'_>, shares: &[f64]) {
+        if !self.is_kept() {
+            return;
+        }
+        let mut sliding = self.take_sliding();
+        sliding.derivative.fill(0.0);
+        let motion = Motion {
+            states: &sliding.derivative,
+            inputs: at.slopes,
+            slopes: at.slopes,
+        };
+        self.plain_functions(at, motion, &mut sliding.values, &mut sliding.rates);
+        for &function in &sliding.kept_at {
+            let layer = &mut sliding.layers[function];
+            layer.share = shares[function];
+            layer.value = sliding.values[function];
+        }
+        self.return_sliding(sliding);
+    }
+
+    /// The shares as they were last taken.
+    pub(super) fn read_shares(&self, shares: &mut [f64]) {
+        if let Some(switching) = &self.switching {
+            let sliding = &switching.sliding;
+            for &function in &sliding.kept_at {
+                shares[function] = self.switches[sliding.first + function];
+            }
+        }
     }
 
     /// The shares that keep the system on its own surfaces.

@@ -173,6 +173,7 @@ impl NativeSystem {
     ) -> Result<f64, Error> {
         self.end.copy_from(&self.now);
         self.end.time = step.start;
+        self.center_layers(step.start, inputs, delays.as_deref());
         self.end.branches.near = f64::INFINITY;
         self.crossed = false;
         self.trail.clear();
@@ -212,6 +213,18 @@ impl NativeSystem {
             }
             self.crossed |= arrival.event;
             crowd.note(&arrival);
+        }
+    }
+
+    /// The layers at which others keep the system are where it is under these inputs.
+    fn center_layers(&mut self, time: f64, inputs: &[Signal], delays: Option<&DelayLine>) {
+        let branches = &self.now.branches;
+        self.dynamics.enter(self.now.side, &branches.held);
+        if self.dynamics.is_kept() {
+            let inputs = delays.map_or(inputs, DelayLine::signals);
+            self.drive.set(inputs, 0.0, 1);
+            let at = self.drive.point(time, &self.now.values);
+            self.dynamics.center_layers(at, &branches.shares);
         }
     }
 
@@ -368,6 +381,7 @@ impl NativeSystem {
             work: &mut self.work,
         };
         evaluation.fill_values(response);
+        evaluation.dynamics.read_shares(&mut state.branches.shares);
 
         if response.derivatives() > 0 {
             evaluation.fill_slopes(response);
@@ -438,6 +452,9 @@ impl NativeSystem {
                 self.dynamics.undelayed.clear();
             }
         }
+        let delays = self.delays.take();
+        self.center_layers(time, inputs, delays.as_deref());
+        self.delays = delays;
         if self.watch.is_some() {
             let inputs = self
                 .delays

@@ -77,7 +77,8 @@ impl Trail {
 impl NativeSystem {
     /// The path of the step that is being taken, into the response: knots before its end.
     pub(super) fn retrace(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) {
-        if self.crossed {
+        // What is kept where it switches follows not its inputs but those who keep it.
+        if self.crossed || self.dynamics.is_kept() {
             return;
         }
         if self.end.values.is_empty() {

@@ -256,6 +256,9 @@ impl Predictive<'_> {
             };
             here.d[(output, column.input)] * (now.value - here.u[column.input]) + by_slope
         };
+        if here.kept {
+            return 0.0;
+        }
         let columns = self.interface_system.columns[system].iter();
 
         columns.map(by_input).sum()

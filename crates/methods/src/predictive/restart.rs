@@ -136,6 +136,9 @@ impl Restart {
         let system = task.system;
         let here = interface_system.linearization(system);
         let rows = &interface_system.rows[system];
+        if here.kept {
+            return; // it stays at its share of both sides
+        }
         multiply_by_a(here, rows, &mut self.twice);
 
         for (r, row) in rows.iter().enumerate() {
@@ -183,6 +186,9 @@ impl Restart {
             let columns = &interface_system.columns[system];
             multiply_by_a(here, rows, twice);
             matrix.assemble(system, scale, |r, to, column, by| {
+                if here.kept {
+                    return 0.0;
+                }
                 let output = (r, rows[r].position, to);
                 gain(here, twice, output, (columns[column].input, by))
             });
