@@ -182,6 +182,36 @@ impl Connections {
             .collect()
     }
 
+    /// For each output (stacked) whether all that depends on it is affine in it: the inputs that it
+    /// feeds and, through feedthrough, those behind them.
+    pub fn used_affinely(&self) -> Vec<bool> {
+        let mut affine = vec![true; self.outputs()];
+        let mut spoilt = Vec::new();
+
+        for (system, interface) in self.interfaces.iter().enumerate() {
+            for (input, source) in self.inputs_of(system).zip(&interface.inputs) {
+                if let Some(output) = self.sources[input].output()
+                    && !source.affine
+                {
+                    spoilt.push(output);
+                }
+            }
+        }
+
+        while let Some(output) = spoilt.pop() {
+            if !std::mem::replace(&mut affine[output], false) {
+                continue;
+            }
+            let system = self.owner(output);
+            let position = output - self.outputs_of(system).start;
+            let first = self.inputs_of(system).start;
+            let depends_on = &self.interfaces[system].outputs[position].depends_on;
+            let behind = depends_on.iter().map(|input| self.sources[first + input]);
+            spoilt.extend(behind.filter_map(|source| source.output()));
+        }
+        affine
+    }
+
     /// The systems that feed `system`, itself included where it feeds itself; sorted, each once.
     pub fn feeders(&self, system: usize) -> Vec<usize> {
         let mut all: Vec<usize> = self.sources[self.inputs_of(system)]

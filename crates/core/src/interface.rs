@@ -24,6 +24,8 @@ pub struct Input {
     pub unit: Option<String>,
     /// Whether the system uses its slope, and not its value alone.
     pub uses_slope: bool,
+    /// Whether derivatives and outputs are affine in it, as far as that is known.
+    pub affine: bool,
     /// Whether the system remembers it: its errors live on, and come back later.
     pub delayed: bool,
     /// What its values are.

@@ -49,6 +49,7 @@ impl Task {
         to.motion.copy_from_slice(&from.motion);
         (to.derivatives, to.reached, to.next_event) =
             (from.derivatives, from.reached, from.next_event);
+        to.averages = from.averages;
 
         (to.located, to.crossed) = (from.located, from.crossed);
         to.path.copy_from(&from.path);
@@ -108,6 +109,9 @@ impl EvaluateTask {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Response {
     derivatives: usize,
+    /// Whether the asker finds the mixture of both sides with which something stays where it
+    /// switches, and all who depend on it are affine in it.
+    pub averages: bool,
     /// The time reached: the end of the step, or earlier where the system stopped by itself.
     pub reached: f64,
     /// The outputs there. Derivatives that were not asked for or are not known are NaN.
@@ -139,6 +143,7 @@ impl Response {
     pub fn new(interface: &Interface, derivatives: usize) -> Self {
         Self {
             derivatives,
+            averages: false,
             reached: f64::NAN,
             outputs: vec![Knot::value_only(f64::NAN); interface.outputs.len()],
             states: vec![f64::NAN; interface.states.len()],

@@ -114,3 +114,23 @@ pub(crate) fn all_affine<'r>(graph: &Graph, roots: impl IntoIterator<Item = &'r 
     let mut roots = roots.into_iter();
     roots.all(|root| shapes[root.index()] <= Shape::Affine)
 }
+
+/// Whether all these expressions are affine in one input, with all else kept.
+pub(crate) fn affine_in_input<'r>(
+    graph: &Graph,
+    roots: impl IntoIterator<Item = &'r NodeId>,
+    input: usize,
+) -> bool {
+    let mut shapes: Vec<Shape> = Vec::with_capacity(graph.len());
+    for &node in graph.nodes() {
+        let shape = match node {
+            Node::Leaf(Leaf::Input(index)) if index as usize == input => Shape::Affine,
+            Node::Leaf(Leaf::InputSlope(index)) if index as usize == input => Shape::Other,
+            Node::Leaf(_) => Shape::Constant,
+            _ => shape(node, |id| shapes[id.index()]),
+        };
+        shapes.push(shape);
+    }
+    let mut roots = roots.into_iter();
+    roots.all(|root| shapes[root.index()] <= Shape::Affine)
+}

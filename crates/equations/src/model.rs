@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::analysis::{Dependencies, all_affine, dependencies};
+use crate::analysis::{Dependencies, affine_in_input, all_affine, dependencies};
 use crate::evaluator::Evaluator;
 use crate::graph::{Graph, LeafKinds, Node, NodeId};
 use crate::operation::{Binary, Unary};
@@ -165,6 +165,18 @@ impl Model {
     pub fn is_affine(&self) -> bool {
         let roots = self.derivative_roots.iter().chain(&self.output_roots);
         all_affine(&self.graph, roots)
+    }
+
+    /// Whether derivatives and outputs are affine in an input, and no clause depends on it.
+    pub fn is_affine_in(&self, input: usize) -> bool {
+        let roots = self.derivative_roots.iter().chain(&self.output_roots);
+        let delayed = self.delays.iter().any(|delay| delay.input == input);
+        let in_clauses = self.whens.iter().any(|when| {
+            let values = when.assignments.iter().map(|(_, value)| *value);
+            let mut roots = values.chain(when.condition());
+            roots.any(|root| self.dependencies(root).inputs.contains(&input))
+        });
+        !delayed && !in_clauses && affine_in_input(&self.graph, roots, input)
     }
 
     /// Whether a condition, or a jump such as that of `floor`, depends on more than parameters:

@@ -51,6 +51,8 @@ pub(crate) struct Coupling<'a> {
     capabilities: Vec<Capabilities>,
     /// How many derivatives of the outputs are asked for.
     derivatives: usize,
+    /// For each system whether it may answer a mixture of both sides of what it switches.
+    averages: Vec<bool>,
     /// The coupling variables as outputs (stacked), each with its system and position there.
     pub variables: Vec<CouplingVariable>,
     /// For each input (stacked) the coupling variable that it follows.
@@ -104,6 +106,18 @@ impl CouplingVariable {
 }
 
 impl<'a> Coupling<'a> {
+    /// Systems may answer a mixture of both sides of what they switch, where all who depend on it
+    /// are affine in it: the caller finds the mixture that stays there.
+    pub fn allow_averages(&mut self) {
+        let affine = self.connections.used_affinely();
+        for system in 0..self.connections.systems() {
+            let outputs = self.connections.outputs_of(system);
+            let averages = affine[outputs].iter().all(|affine| *affine);
+            self.averages[system] = averages;
+            self.tasks[system].response.averages = averages;
+        }
+    }
+
     /// The coupling variables that feed inputs which systems delay.
     pub fn delayed_variables(&self) -> impl Iterator<Item = usize> {
         let interfaces = self.connections.interfaces().iter();
@@ -133,6 +147,7 @@ impl<'a> Coupling<'a> {
             tolerance,
             capabilities: capabilities.to_vec(),
             derivatives: 1,
+            averages: vec![false; connections.systems()],
             variables: outputs.iter().map(variable).collect(),
             feeders: connections
                 .sources()
@@ -318,8 +333,13 @@ impl<'a> Coupling<'a> {
         past: &Past,
         workers: &mut dyn Workers,
     ) -> Result<(), Error> {
-        let (tasks, smooth) =
-            reinitialize(self.connections, workers, past.reached(), 1, past.latest())?;
+        let (tasks, smooth) = reinitialize(
+            self.connections,
+            workers,
+            past.reached(),
+            (1, &self.averages),
+            past.latest(),
+        )?;
         if smooth {
             self.start_smoothly_from(&tasks);
         }
@@ -462,8 +482,13 @@ impl<'a> Coupling<'a> {
             present[variable.stacked] = *knot;
         }
 
-        (self.tasks, self.smooth) =
-            reinitialize(self.connections, workers, time, self.derivatives, &present)?;
+        (self.tasks, self.smooth) = reinitialize(
+            self.connections,
+            workers,
+            time,
+            (self.derivatives, &self.averages),
+            &present,
+        )?;
         for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
             let now = variable.answer(&self.tasks);
             *knot = if self.smooth {

@@ -154,10 +154,13 @@ pub fn reinitialize(
     connections: &Connections,
     workers: &mut dyn Workers,
     time: f64,
-    derivatives: usize,
+    (derivatives, averages): (usize, &[bool]),
     present: &[Knot],
 ) -> Result<(Vec<Task>, bool), Error> {
     let mut start = StartSearch::new(connections, workers, time, derivatives);
+    for (task, averages) in start.tasks.iter_mut().zip(averages) {
+        task.response.averages = *averages;
+    }
     start.begun = true;
     start
         .outputs

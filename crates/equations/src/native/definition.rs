@@ -77,6 +77,7 @@ impl Definition {
             start: self.inputs[index],
             unit: self.input_units[index].clone(),
             uses_slope: self.model.uses_slope[index],
+            affine: self.model.is_affine_in(index),
             delayed: self.model.delays.iter().any(|delay| delay.input == index),
             ..Input::default()
         }

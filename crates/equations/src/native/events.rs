@@ -318,7 +318,7 @@ impl NativeSystem {
 
     /// The states have come to `time`, and inputs are as the drive says: crosses what is due, takes
     /// the branches that agree with the functions, and runs clauses.
-    pub(super) fn cross(&mut self, at: EventSide, time: f64) -> Result<(), Error> {
+    pub(super) fn cross(&mut self, at: EventSide, time: f64, averages: bool) -> Result<(), Error> {
         let Some(mut watch) = self.watch.take() else {
             return Ok(());
         };
@@ -336,7 +336,7 @@ impl NativeSystem {
             &mut watch,
             state,
             time,
-            (ticks, matches!(at, EventSide::Now)),
+            (ticks, averages),
             None,
         );
         state.branches.ticks += u64::from(ticks);

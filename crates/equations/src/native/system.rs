@@ -232,7 +232,7 @@ impl NativeSystem {
     fn enter_segment(&mut self, start: f64, elapsed: f64, inputs: &[Signal]) -> Result<(), Error> {
         if self.watch.is_some() {
             self.drive.set(inputs, elapsed, 1);
-            self.cross(EventSide::End, start)?;
+            self.cross(EventSide::End, start, false)?;
         }
         self.dynamics.enter(start, &self.end.branches.held);
         Ok(())
@@ -461,7 +461,7 @@ impl NativeSystem {
                 .as_ref()
                 .map_or(inputs, |delays| delays.signals());
             self.drive.set(inputs, 0.0, 1);
-            self.cross(EventSide::Now, time)?;
+            self.cross(EventSide::Now, time, response.averages)?;
         }
         self.answer(false, time, 0.0, inputs, response);
         response.reached = time;

@@ -247,6 +247,7 @@ impl<'a> Predictive<'a> {
         capabilities: &[Capabilities],
     ) -> Self {
         let mut coupling = Coupling::new(connections, JUMP, capabilities, grid.size());
+        coupling.allow_averages();
         let quintics = options.inputs != Inputs::Cubic && allows_quintics(&coupling, capabilities);
 
         if quintics {

@@ -69,7 +69,7 @@ pub(crate) fn words(interface: &Interface) -> usize {
         interface.outputs.len(),
         interface.states.len(),
     );
-    let order = 5 + (MAX_DEGREE + 2) * inputs;
+    let order = 6 + (MAX_DEGREE + 2) * inputs;
     let response = 6 + (1 + Path::MOST) * (1 + 3 * outputs + 3 * states);
     let matrices = (states + outputs) * (states + 2 * inputs);
     let event = 4 + states + 2 * inputs + states * (states + inputs);
@@ -84,13 +84,14 @@ pub(crate) fn put_step(
     question: Question,
     step: MacroStep,
     inputs: &[Signal],
-    derivatives: usize,
+    (derivatives, averages): (usize, bool),
     texts: impl Fn(usize) -> Option<f64>,
 ) {
     let mut put = Put::new(words);
     put.word(question as u64);
     put.floats(&[step.start, step.end, step.size()]);
     put.word(derivatives as u64);
+    put.word(u64::from(averages));
 
     for (position, signal) in inputs.iter().enumerate() {
         match texts(position) {
@@ -106,10 +107,12 @@ pub(crate) fn put_step(
     }
 }
 
-/// What [`put_step`] put, but for the question; how many derivatives are asked for.
-pub(crate) fn take_step(take: &mut Take<'_>, inputs: &mut [Signal]) -> (MacroStep, usize) {
+/// What [`put_step`] put, but for the question; how many derivatives are asked for, and whether
+/// the asker averages.
+pub(crate) fn take_step(take: &mut Take<'_>, inputs: &mut [Signal]) -> (MacroStep, (usize, bool)) {
     let step = MacroStep::exactly(take.float(), take.float(), take.float());
     let derivatives = take.word() as usize;
+    let averages = take.word() != 0;
 
     for signal in inputs {
         let mut coefficients = [0.0; MAX_DEGREE + 1];
@@ -117,7 +120,7 @@ pub(crate) fn take_step(take: &mut Take<'_>, inputs: &mut [Signal]) -> (MacroSte
         take.floats(coefficients);
         *signal = Signal::new(coefficients);
     }
-    (step, derivatives)
+    (step, (derivatives, averages))
 }
 
 /// An answer, and how many seconds it took.
@@ -446,11 +449,18 @@ mod tests {
             Signal::constant(3.0),
         ];
         let texts = |position: usize| (position == 2).then_some(17.0);
-        put_step(memory.words(), Question::Trial, step, &inputs, 2, texts);
+        put_step(
+            memory.words(),
+            Question::Trial,
+            step,
+            &inputs,
+            (2, true),
+            texts,
+        );
         let mut take = Take::new(memory.words());
         assert_eq!(Question::of(take.word()), Some(Question::Trial));
         let mut taken = [Signal::constant(9.0); 3];
-        assert_eq!(take_step(&mut take, &mut taken), (step, 2));
+        assert_eq!(take_step(&mut take, &mut taken), (step, (2, true)));
         let bits = |signal: &Signal| {
             signal
                 .coefficients()

@@ -18,6 +18,7 @@ use dovetail_core::{
 };
 
 use message::Question;
+use remote::asked_by;
 
 pub use lost::ProcessLoss;
 pub use message::TextTable;
@@ -56,12 +57,7 @@ trait RemoteTask: crate::slot::WorkerTask {
 
 impl RemoteTask for Task {
     fn send(&self, question: Question, remote: &mut Remote) -> Result<(), Error> {
-        remote.send_step(
-            question,
-            self.step,
-            &self.inputs,
-            self.response.derivatives(),
-        )
+        remote.send_step(question, self.step, &self.inputs, asked_by(&self.response))
     }
 
     fn receive(&mut self, remote: &mut Remote, began: Instant) -> Result<(), Error> {

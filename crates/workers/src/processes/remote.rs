@@ -224,7 +224,7 @@ impl Remote {
         question: Question,
         step: MacroStep,
         inputs: &[Signal],
-        derivatives: usize,
+        asked: (usize, bool),
     ) -> Result<(), Error> {
         self.reached = step.start;
         for place in 0..self.dictionary.inputs.len() {
@@ -246,7 +246,7 @@ impl Remote {
             .process
             .as_mut()
             .expect("BUG: the process is there until the system is dropped");
-        put_step(process.body(), question, step, inputs, derivatives, number);
+        put_step(process.body(), question, step, inputs, asked, number);
 
         process.request().map_err(|lost| self.failed(lost))
     }
@@ -389,7 +389,7 @@ impl System for Remote {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), Error> {
-        self.send_step(Question::Advance, step, inputs, response.derivatives())?;
+        self.send_step(Question::Advance, step, inputs, asked_by(response))?;
         self.receive_step(response, Instant::now())
     }
 
@@ -399,7 +399,7 @@ impl System for Remote {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), Error> {
-        self.send_step(Question::Begin, step, inputs, response.derivatives())?;
+        self.send_step(Question::Begin, step, inputs, asked_by(response))?;
         self.receive_step(response, Instant::now())
     }
 
@@ -453,7 +453,7 @@ impl Trial for Remote {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), Error> {
-        self.send_step(Question::Trial, step, inputs, response.derivatives())?;
+        self.send_step(Question::Trial, step, inputs, asked_by(response))?;
         self.receive_step(response, Instant::now())
     }
 }
@@ -552,4 +552,9 @@ impl Drop for Remote {
             self.pool.keep(process);
         }
     }
+}
+
+/// How many derivatives an answer is to have, and whether the asker averages.
+pub(crate) fn asked_by(response: &Response) -> (usize, bool) {
+    (response.derivatives(), response.averages)
 }

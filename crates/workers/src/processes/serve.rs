@@ -380,9 +380,10 @@ impl AnswerBuffers {
         words: &[AtomicU64],
     ) -> std::result::Result<(), Error> {
         let before = Instant::now();
-        let (step, derivatives) = take_step(&mut take, &mut self.inputs);
+        let (step, (derivatives, averages)) = take_step(&mut take, &mut self.inputs);
         let response = &mut self.responses[derivatives.min(2)];
         response.begin();
+        response.averages = averages;
         self.reached = step.start;
 
         match question {
