@@ -56,6 +56,7 @@ impl Predictive<'_> {
         if event {
             self.note_event(step.size());
             self.cross(step.end, workers)?;
+            self.note_crossed_events();
             self.carry_over_event();
             self.provide_consistent_outputs();
         }
@@ -64,7 +65,8 @@ impl Predictive<'_> {
         Ok(())
     }
 
-    /// Events that systems have crossed within the step are not where the error was followed.
+    /// Events that systems have crossed within the step are not where the error was followed; nor
+    /// is one at its end that sets states anew in a way that its system cannot tell.
     fn note_crossed_events(&mut self) {
         let crossed = self.coupling.tasks.iter().any(|task| task.response.crossed);
         self.errors.knowledge.unsure |= crossed;
