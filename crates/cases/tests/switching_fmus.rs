@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use dovetail_equations::Monolithic;
 use dovetail_fixtures::{Fixture, Version};
-use dovetail_report::{ErrorMeasures, Kind, Recorder, Trajectory, Variables, measure};
+use dovetail_report::{ErrorMeasures, Kind, Recorder, Trajectory, Variable, Variables, measure};
 use dovetail_scenario::{Choices, Overrides, RunEnd, Scenario, SourceText};
 
 use support::written::{as_units, text_of};
@@ -56,7 +56,12 @@ fn judge(name: &str, units: &Scenario, choices: &[(&str, &str)]) -> Judged {
         .options(&command_line)
         .unwrap_or_else(|bad| panic!("{name}: {bad}"));
     let variables = Variables::of(&units.connections);
-    let wanted = variables.all().iter().filter(|v| v.kind == Kind::State);
+    let states = Truth::of(name, &[]).names;
+    let is_state = |v: &&Variable| {
+        v.kind != Kind::Input && states.iter().any(|state| state == v.name.trim_end_matches('_'))
+    };
+    let named = |v: &Variable| !(v.kind == Kind::Output && v.name.ends_with('_'));
+    let wanted = variables.all().iter().filter(is_state).filter(|v| named(v));
     let wanted: Vec<String> = wanted.map(|v| v.name.clone()).collect();
     let selection = variables.select(&wanted).expect("BUG: the model's own names");
     let trajectory = Trajectory::of(&selection);
@@ -126,15 +131,23 @@ fn explore() {
                 let units = units(name, version, |fixture| fixture);
                 let run = judge(name, &units, &[("method", "predictive"), ("tolerance", tolerance)]);
                 let t: f64 = tolerance.parse().unwrap();
+                let native = scenario(name, text_of(name));
+                let other = judge(name, &native, &[("method", "predictive"), ("tolerance", tolerance)]);
+                let ratios = |run: &Judged| run.ratios().map(|all| all.iter().map(|(_, r)| (r * 1000.0).round() / 1000.0).collect::<Vec<f64>>());
                 println!(
-                    "{name:24} {tolerance} error/tol {:9.3e} steps {:5} rejected {:4} ratios {:?} {:?} {:?}",
+                    "{name:24} {tolerance} error/tol {:9.3e} {:9.3e} steps {:5} {:5} rejected {:4} {:4} ratios {:?} {:?}  {:?}",
                     run.error() / t,
+                    other.error() / t,
                     run.end.statistics.steps,
+                    other.end.statistics.steps,
                     run.end.statistics.rejected,
-                    run.ratios(),
-                    run.end.warnings,
-                    run.end.remarks,
+                    other.end.statistics.rejected,
+                    ratios(&run), ratios(&other), run.end.remarks.iter().map(|r| r.chars().take(60).collect::<String>()).collect::<Vec<_>>(),
                 );
+                if std::env::var("DUMP").is_ok() {
+                    for (name, error) in &run.errors { println!("   {name} {error:?}"); }
+                    for (name, error) in &other.errors { println!("  native {name} {error:?}"); }
+                }
             });
             if done.is_err() {
                 println!("{name:24} {tolerance} FAILED");

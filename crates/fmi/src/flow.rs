@@ -73,6 +73,15 @@ impl FlowBuffers {
         values.any(|(indicator, &value)| self.is_beyond(indicator, value))
     }
 
+    /// An indicator that was last read on its side has no slack any more.
+    pub fn tighten(&mut self) {
+        for (i, value) in self.indicators.iter().enumerate() {
+            if (*value > 0.0) == self.positive[i] {
+                self.slack[i] = 0.0;
+            }
+        }
+    }
+
     /// The indicators last read are what the FMU knows.
     fn take_signs(&mut self) {
         self.slack.fill(0.0);

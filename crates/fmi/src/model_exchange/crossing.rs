@@ -25,14 +25,17 @@ pub(super) struct EventPlace<'a> {
     pub start: f64,
     pub elapsed: f64,
     pub inputs: &'a [Signal],
+    /// What is within this time of zero is at zero.
+    pub near: f64,
 }
 
 impl<'a> EventPlace<'a> {
-    pub fn new(start: f64, elapsed: f64, inputs: &'a [Signal]) -> Self {
+    pub fn new(start: f64, elapsed: f64, inputs: &'a [Signal], near: f64) -> Self {
         Self {
             start,
             elapsed,
             inputs,
+            near,
         }
     }
 
@@ -81,13 +84,14 @@ impl<I: Instance> ModelExchange<I> {
         let due = self.now.events.any()
             || self.next_event <= start
             || self.discrete_input_changes(inputs);
-        if !due && !self.sign_changes(start, inputs)? {
+        // What has just crossed zero may be sent back at once, by inputs that go elsewhere now.
+        if !due && !self.at_event && !self.sign_changes(start, inputs)? {
             return Ok(());
         }
 
         self.end.values.copy_from_slice(&self.now.values);
         self.end.hint = self.now.hint;
-        self.cross(EventPlace::new(start, 0.0, inputs), due)?;
+        self.cross(EventPlace::new(start, 0.0, inputs, self.near_now), due)?;
         self.now.values.copy_from_slice(&self.end.values);
         self.now.hint = self.end.hint;
         self.now.events.clear();
@@ -99,6 +103,7 @@ impl<I: Instance> ModelExchange<I> {
         let state = std::mem::take(&mut self.now.values);
         let changed = self.flow(start, inputs, false).sign_changed(0.0, &state);
         self.now.values = state;
+        self.flow.tighten();
         changed
     }
 
@@ -140,12 +145,18 @@ impl<I: Instance> ModelExchange<I> {
 
         if handled {
             self.end.hint = Hint::default();
-            self.instance
-                .journal()
-                .monitor
-                .note(|notes| notes.events += 1);
+            self.count_event(here);
         }
         Ok(())
+    }
+
+    /// What happens at one time is one event.
+    fn count_event(&mut self, here: EventPlace<'_>) {
+        if !self.at_event || here.elapsed > 0.0 {
+            let monitor = &self.instance.journal().monitor;
+            monitor.note(|notes| notes.events += 1);
+        }
+        self.at_event |= here.elapsed == 0.0;
     }
 
     /// Measures the indicators at `end`, and finds the side to which each goes; whether the FMU
@@ -157,17 +168,15 @@ impl<I: Instance> ModelExchange<I> {
         }
 
         self.measure_indicators(here, 1.0)?;
-        let near = self.near(here.time());
         let flow = &self.flow;
         for (i, up) in self.sides.iter_mut().enumerate() {
-            *up = goes_up(flow.indicators[i], flow.indicator_rates[i], near);
+            *up = goes_up(flow.indicators[i], flow.indicator_rates[i], here.near);
         }
         Ok(self.sides != flow.positive)
     }
 
     /// How far ahead the FMU has to be shown for all indicators, as measured, to be where they go.
-    pub(super) fn lead(&self, time: f64) -> f64 {
-        let near = self.near(time);
+    pub(super) fn lead(&self, near: f64) -> f64 {
         let mut lead = 0.0_f64;
         for (i, &up) in self.sides.iter().enumerate() {
             let value = self.flow.indicators[i];
@@ -181,7 +190,7 @@ impl<I: Instance> ModelExchange<I> {
 
     /// Event mode, once, as the FMU will be an instant after `end`.
     fn handle_event(&mut self, here: EventPlace<'_>) -> Result<(), CallError> {
-        self.place_ahead(here, self.lead(here.time()))?;
+        self.place_ahead(here, self.lead(here.near))?;
         if self.completes && here.elapsed > 0.0 {
             // an event is what comes next in any case
             self.ends |= self.instance.completed_step()?.terminate;

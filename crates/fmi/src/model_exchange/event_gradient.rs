@@ -180,8 +180,9 @@ impl<I: Instance> ModelExchange<I> {
     fn lead_of_event(&mut self, point: &DifferencePoint<'_>) -> Result<f64, CallError> {
         let inputs = self.moving_inputs();
         self.end.values.copy_from_slice(point.state);
-        self.find_sides(EventPlace::new(point.time, 0.0, &inputs))?;
-        Ok(self.lead(point.time))
+        let near = self.near_now;
+        self.find_sides(EventPlace::new(point.time, 0.0, &inputs, near))?;
+        Ok(self.lead(near))
     }
 
     /// The inputs last applied, as they go on.
@@ -215,7 +216,8 @@ impl<I: Instance> ModelExchange<I> {
             Moved::Time => {}
         }
 
-        self.place_ahead(EventPlace::new(point.time, 0.0, &inputs), lead)?;
+        let here = EventPlace::new(point.time, 0.0, &inputs, self.near_now);
+        self.place_ahead(here, lead)?;
         self.instance.enter_event_mode()?;
         let resets = self.settle()?;
         self.instance.get_states(after)?;

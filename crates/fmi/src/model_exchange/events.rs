@@ -75,7 +75,7 @@ impl<I: Instance> ModelExchange<I> {
         let at_end = rest <= self.near(step.end);
         let elapsed = if at_end { size } else { reached };
         if at_end && rest > 0.0 {
-            self.glide(EventPlace::new(step.start, reached, inputs), rest)?;
+            self.glide(EventPlace::new(step.start, reached, inputs, rest), rest)?;
         }
 
         if event || at_end {
@@ -101,8 +101,8 @@ impl<I: Instance> ModelExchange<I> {
         event: bool,
         inputs: &[Signal],
     ) -> Result<(), CallError> {
-        let here = EventPlace::new(step.start, elapsed, inputs);
         let near = self.near(step.end);
+        let here = EventPlace::new(step.start, elapsed, inputs, near);
         self.end.events.clear();
         if !self.flow.indicators.is_empty() {
             self.measure_indicators(here, -1.0)?;

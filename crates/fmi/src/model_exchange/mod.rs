@@ -36,6 +36,8 @@ use crate::layout::Layout;
 const DIFFERENCE: f64 = 6e-6;
 /// More events than this within one step are taken for a fault.
 const MOST_EVENTS: usize = 10_000;
+/// So much more than what is near at the end of a step is near where the system then stands.
+const AT_NOW: f64 = 4.0;
 /// Why a step inside an FMU ended.
 #[derive(Debug, thiserror::Error)]
 enum ExchangeFailure {
@@ -227,6 +229,10 @@ pub(crate) struct ModelExchange<I: Instance> {
     next_event: f64,
     /// What the last event has done.
     event_effect: EventEffect,
+    /// An event has been handled at `now`, or what follows from one is still being found out.
+    at_event: bool,
+    /// What is within this time of zero at `now` is at zero.
+    near_now: f64,
     /// To which side of zero each indicator goes, as last looked.
     sides: Vec<bool>,
     /// Events were handled within the step last taken of which nobody knows what they do to errors.
@@ -284,6 +290,8 @@ impl<I: Instance> ModelExchange<I> {
             phase: ExchangePhase::Made,
             next_event: f64::INFINITY,
             event_effect: EventEffect::default(),
+            at_event: false,
+            near_now: 0.0,
             sides: vec![false; terms.indicators],
             crossed: false,
             restores: terms.restores,
@@ -400,7 +408,7 @@ impl<I: Instance> ModelExchange<I> {
             if events > MOST_EVENTS {
                 return Err((elapsed, ExchangeFailure::Chatters));
             }
-            let here = EventPlace::new(step.start, elapsed, inputs);
+            let here = EventPlace::new(step.start, elapsed, inputs, self.near(step.end));
             self.cross_within_step(here, timed)
                 .map_err(|error| (elapsed, error.into()))?;
             if self.ends {
@@ -517,6 +525,8 @@ impl<I: Instance> ModelExchange<I> {
         std::mem::swap(&mut self.now, &mut self.end);
         self.now.time = reached;
         self.event_effect = EventEffect::default();
+        self.at_event = false;
+        self.near_now = AT_NOW * self.near(reached);
 
         for (size, state) in self.sizes.iter_mut().zip(&self.now.values) {
             *size = size.max(state.abs());
