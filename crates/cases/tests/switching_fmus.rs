@@ -73,6 +73,13 @@ fn judge(name: &str, units: &Scenario, choices: &[(&str, &str)]) -> Judged {
     assert!(end.ending.is_ok(), "{name}: {:?}", end.ending);
     let trajectory = recorder.into_sink();
     let truth = Truth::of(name, trajectory.times());
+    if let Ok(rows) = std::env::var("ROWS") {
+        for (column, values) in trajectory.columns() {
+            let rows: usize = rows.parse().unwrap();
+            println!("{column} {:?} true {:?}", &values[..rows], &truth.state(column)[..rows]);
+        }
+        println!("{:?}", &trajectory.times()[..8]);
+    }
     let error = |(state, values): (&str, &[f64])| {
         let known = truth.state(state);
         (state.to_owned(), measure(trajectory.times(), values, &known))
@@ -132,7 +139,9 @@ fn explore() {
                 let run = judge(name, &units, &[("method", "predictive"), ("tolerance", tolerance)]);
                 let t: f64 = tolerance.parse().unwrap();
                 let native = scenario(name, text_of(name));
-                let other = judge(name, &native, &[("method", "predictive"), ("tolerance", tolerance)]);
+                let mut own = vec![("method", "predictive"), ("tolerance", tolerance)];
+                if std::env::var("CUBIC").is_ok() { own.push(("inputs", "cubic")); }
+                let other = judge(name, &native, &own);
                 let ratios = |run: &Judged| run.ratios().map(|all| all.iter().map(|(_, r)| (r * 1000.0).round() / 1000.0).collect::<Vec<f64>>());
                 println!(
                     "{name:24} {tolerance} error/tol {:9.3e} {:9.3e} steps {:5} {:5} rejected {:4} {:4} ratios {:?} {:?}  {:?}",

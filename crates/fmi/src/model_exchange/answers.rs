@@ -269,7 +269,7 @@ impl<I: Instance> ModelExchange<I> {
         self.enter_step(time, inputs)?;
         self.end.values.copy_from_slice(&self.now.values);
         self.answer(time, 0.0, inputs, response)?;
-        response.crossed = self.event_effect.resets && !self.event_effect.foreseen;
+        response.crossed = self.event_effect.is_unclear();
         self.now.inputs.copy_from(&self.end.inputs);
         Ok(())
     }

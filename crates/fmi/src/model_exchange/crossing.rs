@@ -17,7 +17,7 @@ const MOST_ROUNDS: usize = 4;
 /// An indicator that is at zero is shown beyond it by this part of what is near.
 const BEYOND: f64 = 1e-3;
 /// Derivatives that differ by less than this part of themselves are the same.
-const SAME: f64 = 1e-10;
+pub(super) const SAME: f64 = 1e-10;
 
 /// Where an event is: some time after a step has begun, under its inputs.
 #[derive(Clone, Copy)]
@@ -237,7 +237,7 @@ impl<I: Instance> ModelExchange<I> {
 
     /// The states as the event has set them. Those that it left where they were shown are where
     /// they were.
-    fn take_reset_states(&mut self) -> Result<(), CallError> {
+    pub(super) fn take_reset_states(&mut self) -> Result<(), CallError> {
         let mut after = std::mem::take(&mut self.buffers.rates[1]);
         if !after.is_empty() {
             self.instance.get_states(&mut after)?;

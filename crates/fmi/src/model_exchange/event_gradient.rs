@@ -3,12 +3,13 @@
 //!
 //! Both by differences. To see how new states depend on the old ones, the FMU is sent through the
 //! event again and again, and back: only where its state can be saved and restored. Where it cannot,
-//! the system says so once the event has set states anew.
+//! the system says so once the event has set states anew. The same trials show whether the FMU keeps
+//! a value in mind, as one that samples does: then nobody can tell what becomes of its error.
 
 use dovetail_core::{EventGradient, Signal};
 
 use super::ModelExchange;
-use super::crossing::EventPlace;
+use super::crossing::{EventPlace, SAME};
 use super::linearization::{DifferencePoint, Moved, gap_at};
 use super::stencil::Stencil;
 use crate::call_error::CallError;
@@ -30,8 +31,8 @@ impl<I: Instance> ModelExchange<I> {
         }
 
         let pending = self.now.events.any() || self.next_event <= point.time;
-        if pending && self.restores && !point.state.is_empty() {
-            self.foresee_reset(point, first, into)?;
+        if pending && self.restores {
+            self.foresee_event(point, first, into)?;
         }
         Ok(())
     }
@@ -92,11 +93,29 @@ impl<I: Instance> ModelExchange<I> {
     }
 }
 
-/// Resets.
+/// What comes out of an event.
+struct EventOutcome {
+    /// It sets states anew.
+    resets: bool,
+    /// The states after it.
+    states: Vec<f64>,
+    /// Derivatives and outputs after it.
+    answers: Vec<f64>,
+}
+
+/// Where an event is tried.
+#[derive(Clone, Copy)]
+struct EventTrial<'a> {
+    point: &'a DifferencePoint<'a>,
+    /// How far ahead the FMU has to be shown for the event to happen.
+    lead: f64,
+}
+
+/// Resets, and what the FMU keeps in mind.
 impl<I: Instance> ModelExchange<I> {
     /// Sends the FMU through the event, to see whether it sets states anew, and what they depend
-    /// on.
-    fn foresee_reset(
+    /// on; and whether it keeps values in mind, which would carry errors that nobody sees.
+    fn foresee_event(
         &mut self,
         point: &DifferencePoint<'_>,
         indicator: Option<usize>,
@@ -106,8 +125,7 @@ impl<I: Instance> ModelExchange<I> {
         let ends = self.ends;
         self.place_now(point)?;
         self.instance.save()?;
-        let mut after = vec![0.0; point.state.len()];
-        let foreseen = self.fill_reset(point, indicator, &mut after, into);
+        let foreseen = self.fill_reset(point, indicator, into);
         self.next_event = next_event;
         self.ends = ends;
         self.instance.restore()?;
@@ -125,55 +143,57 @@ impl<I: Instance> ModelExchange<I> {
         &mut self,
         point: &DifferencePoint<'_>,
         indicator: Option<usize>,
-        after: &mut [f64],
         into: &mut EventGradient,
     ) -> Result<(), CallError> {
         let lead = self.lead_of_event(point)?;
-        if !self.reset_with(point, lead, (Moved::Time, 0.0), after)? {
-            return Ok(());
-        }
-        into.make_reset(true);
-        self.event_effect.foreseen = true;
+        let trial = EventTrial { point, lead };
+        let here = self.try_event(trial, (Moved::Time, 0.0), None)?;
+        into.make_reset(here.resets);
+        self.event_effect.foreseen = here.resets;
         // Moves go to where the event has been: on the other side it would not happen.
         let down = indicator.is_some_and(|indicator| self.flow.positive[indicator]);
         let side = |slope: f64| if (slope < 0.0) == down { 1.0 } else { -1.0 };
-        let here = after.to_vec();
 
         for k in 0..point.state.len() {
             let gap = side(into.x[k]) * gap_at(point.state[k]);
-            let moved = Moved::MotionState(k);
-            let column = self.reset_column(point, lead, (moved, gap), &here, after)?;
-            into.reset.column_mut(k).copy_from_slice(&column);
+            let column = self.event_column(trial, (Moved::MotionState(k), gap), &here)?;
+            if here.resets {
+                into.reset.column_mut(k).copy_from_slice(&column);
+            }
         }
 
         let layout = self.layout.clone();
         for &k in &layout.smooth_input_positions {
             let gap = side(into.u[k]) * gap_at(self.now.inputs.values[k]);
-            let column = self.reset_column(point, lead, (Moved::Input(k), gap), &here, after)?;
-            into.reset_by_inputs.column_mut(k).copy_from_slice(&column);
+            let column = self.event_column(trial, (Moved::Input(k), gap), &here)?;
+            if here.resets {
+                into.reset_by_inputs.column_mut(k).copy_from_slice(&column);
+            }
         }
         Ok(())
     }
 
-    /// How new states depend on what is moved; NaN where the event does not happen any more.
-    fn reset_column(
+    /// How states after the event depend on what is moved; NaN where it does not happen any more.
+    fn event_column(
         &mut self,
-        point: &DifferencePoint<'_>,
-        lead: f64,
+        trial: EventTrial<'_>,
         (moved, gap): (Moved, f64),
-        here: &[f64],
-        after: &mut [f64],
+        here: &EventOutcome,
     ) -> Result<Vec<f64>, CallError> {
         let stencil = Stencil::FORWARD;
         let [near, far] = stencil.places;
-        let mut resets = self.reset_with(point, lead, (moved, near * gap), after)?;
-        let one = after.to_vec();
-        resets &= self.reset_with(point, lead, (moved, far * gap), after)?;
-        let slope = |i: usize| match resets {
-            true => stencil.slope([here[i], one[i], after[i]]) / gap,
+        let one = self.try_event(trial, (moved, near * gap), Some(here))?;
+        self.event_effect.remembers |= !same(&here.answers, &one.answers);
+        if !here.resets {
+            return Ok(Vec::new());
+        }
+
+        let other = self.try_event(trial, (moved, far * gap), Some(here))?;
+        let slope = |i: usize| match one.resets && other.resets {
+            true => stencil.slope([here.states[i], one.states[i], other.states[i]]) / gap,
             false => f64::NAN,
         };
-        Ok((0..here.len()).map(slope).collect())
+        Ok((0..here.states.len()).map(slope).collect())
     }
 
     /// How far ahead the FMU has to be shown for the event to happen.
@@ -196,14 +216,14 @@ impl<I: Instance> ModelExchange<I> {
         pairs.map(signal).collect()
     }
 
-    /// The states after the event, with one thing moved; whether it sets any.
-    fn reset_with(
+    /// What comes out of the event with one thing moved. Derivatives and outputs are those in the
+    /// states and under the inputs of the event as it is, `like`.
+    fn try_event(
         &mut self,
-        point: &DifferencePoint<'_>,
-        lead: f64,
+        EventTrial { point, lead }: EventTrial<'_>,
         (moved, distance): (Moved, f64),
-        after: &mut [f64],
-    ) -> Result<bool, CallError> {
+        like: Option<&EventOutcome>,
+    ) -> Result<EventOutcome, CallError> {
         self.instance.restore()?;
         let mut inputs = self.moving_inputs();
         self.end.values.copy_from_slice(point.state);
@@ -220,13 +240,36 @@ impl<I: Instance> ModelExchange<I> {
         self.place_ahead(here, lead)?;
         self.instance.enter_event_mode()?;
         let resets = self.settle()?;
-        self.instance.get_states(after)?;
-        let before = self.buffers.moved.iter().zip(&self.end.values);
-        for (after, (&shown, &state)) in after.iter_mut().zip(before) {
-            if *after == shown {
-                *after = state;
-            }
+        let mut states = self.end.values.clone();
+        if resets {
+            self.take_reset_states()?;
+            states.copy_from_slice(&self.end.values);
         }
-        Ok(resets)
+
+        let at = like.map_or(&states, |like| &like.states);
+        let answers = self.answers_after(point.time, at)?;
+        Ok(EventOutcome {
+            resets,
+            states,
+            answers,
+        })
     }
+
+    /// Derivatives and outputs of the FMU as it is, in these states and under the inputs last
+    /// applied.
+    fn answers_after(&mut self, time: f64, states: &[f64]) -> Result<Vec<f64>, CallError> {
+        self.hold_inputs();
+        let held = std::mem::take(&mut self.buffers.held);
+        let read = self.outputs_at(time, 0.0, states, &held, 1);
+        self.buffers.held = held;
+        read?;
+        self.read_rates(1)?;
+        Ok([&self.buffers.rates[1][..], &self.buffers.outputs[1]].concat())
+    }
+}
+
+/// Whether two sets of answers are the same but for rounding.
+fn same(some: &[f64], others: &[f64]) -> bool {
+    let mut pairs = some.iter().zip(others);
+    pairs.all(|(one, other)| (one - other).abs() <= SAME * (one.abs() + other.abs()))
 }

@@ -157,6 +157,15 @@ struct EventEffect {
     resets: bool,
     /// That was foreseen: how the new states depend on those before is known.
     foreseen: bool,
+    /// The FMU keeps in mind what its states and inputs were.
+    remembers: bool,
+}
+
+impl EventEffect {
+    /// Whether nobody can tell what it makes of errors.
+    fn is_unclear(self) -> bool {
+        self.remembers || (self.resets && !self.foreseen)
+    }
 }
 
 /// Scratch for values on their way.

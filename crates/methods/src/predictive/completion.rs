@@ -6,6 +6,7 @@ use super::controller::Parts;
 use super::global_error::StepErrors;
 use super::local_error::LocalError;
 use super::restart::Restart;
+use super::run_state::Doubt;
 use super::tuning::{BAD, GOOD, LEAST_OF_GRID, OUTDATED, SAME, TRUSTED_AT_LEAST};
 use super::{Predictive, Relinearize};
 use crate::elementwise::{set_difference, set_sum};
@@ -69,7 +70,9 @@ impl Predictive<'_> {
     /// is one at its end that sets states anew in a way that its system cannot tell.
     fn note_crossed_events(&mut self) {
         let crossed = self.coupling.tasks.iter().any(|task| task.response.crossed);
-        self.errors.knowledge.unsure |= crossed;
+        if crossed {
+            self.errors.knowledge.doubt(Doubt::Crossed);
+        }
     }
 
     /// What linear operators missed, and what the prediction missed.

@@ -15,6 +15,7 @@
 use dovetail_core::{EventGradient, Linearization};
 
 use super::Predictive;
+use super::run_state::Doubt;
 use super::tuning::{GRAZING, NEGLIGIBLE_JUMP, SIMULTANEOUS};
 use crate::finite::finite_or_zero;
 use crate::interface_system::CoupledInput;
@@ -166,7 +167,13 @@ impl Predictive<'_> {
             }
         }
 
-        self.errors.knowledge.unsure |= grazes && jumps;
+        if grazes && jumps {
+            self.errors.knowledge.doubt(Doubt::Grazed);
+        }
+        if error.states.iter().any(|state| state.is_nan()) {
+            self.errors.knowledge.doubt(Doubt::Crossed);
+            error.states.fill(0.0);
+        }
         error.estimate_outputs(&self.coupling, &self.interface_system);
     }
 }

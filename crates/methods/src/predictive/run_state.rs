@@ -52,13 +52,41 @@ pub(super) struct ErrorKnowledge {
     /// which that error grows.
     pub unknown: u32,
     pub unmeasured: f64,
-    /// Whether there were too many of them for the error of the run to be known.
-    pub unsure: bool,
+    /// Why the error of the run is not known any more, where that is so.
+    pub doubt: Option<Doubt>,
     /// Whether the estimate became too large to be added to the results.
     pub uncorrected: bool,
 }
 
+/// Why the error of a run is not known.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) enum Doubt {
+    /// Too many first steps, whose interpolation error is not known.
+    FirstSteps,
+    /// An event that might as well not have happened.
+    Grazed,
+    /// An event within a step, or one of which its system cannot tell what it makes of errors.
+    Crossed,
+}
+
+impl Doubt {
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::FirstSteps => "too few steps follow one another without an event",
+            Self::Grazed => "an event was grazed rather than crossed",
+            Self::Crossed => {
+                "there were events of which systems cannot tell what they make of errors"
+            }
+        }
+    }
+}
+
 impl ErrorKnowledge {
+    /// From here on the error is not known. The first reason counts.
+    pub fn doubt(&mut self, reason: Doubt) {
+        self.doubt.get_or_insert(reason);
+    }
+
     /// How many times the interpolation error of a step counts. That of a first step may not be
     /// known: it is that of the next, but for their sizes. `grown` is the size to the power with
     /// which the error grows; a step that is not `judged` needs another one to follow.
@@ -73,7 +101,9 @@ impl ErrorKnowledge {
         };
         // One step can stand for a few others, not for a run in which every step begins at an
         // event.
-        self.unsure |= self.unknown > MOST_UNKNOWN;
+        if self.unknown > MOST_UNKNOWN {
+            self.doubt(Doubt::FirstSteps);
+        }
         times
     }
 }
