@@ -67,7 +67,11 @@ impl<I: Instance> ModelExchange<I> {
         let state = std::mem::take(&mut self.end.values);
         let gap = self.gap(here.time(), &state, &rates);
         // Never back beyond where the step began: there may be an event.
-        let gap = if gap > here.elapsed { gap } else { direction * gap };
+        let gap = if gap > here.elapsed {
+            gap
+        } else {
+            direction * gap
+        };
         let latest = self.next_event.next_down().max(here.time());
         let mut flow = self.flow(here.start, here.inputs, false);
         flow.latest = latest;
@@ -119,9 +123,8 @@ impl<I: Instance> ModelExchange<I> {
         let before = self.buffers.rates[0].clone();
         self.cross(here, true)?;
         self.rates_at_end(here)?;
-        let same = |(one, other): (&f64, &f64)| {
-            (one - other).abs() <= SAME * (one.abs() + other.abs())
-        };
+        let same =
+            |(one, other): (&f64, &f64)| (one - other).abs() <= SAME * (one.abs() + other.abs());
         let bends = !before.iter().zip(&self.buffers.rates[0]).all(same);
         // An FMU without states shows an event in its outputs alone.
         let shows = bends || before.is_empty();

@@ -128,7 +128,11 @@ impl<I: Instance> ModelExchange<I> {
         if self.flow.is_beyond(indicator, value) {
             return 0.0;
         }
-        let sign = if self.flow.positive[indicator] { 1.0 } else { -1.0 };
+        let sign = if self.flow.positive[indicator] {
+            1.0
+        } else {
+            -1.0
+        };
         let approach = -sign * rate;
         if approach > 0.0 {
             (sign * value).max(0.0) / approach

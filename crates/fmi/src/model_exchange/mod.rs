@@ -367,6 +367,9 @@ impl<I: Instance> ModelExchange<I> {
         }
         self.discrete.copy_from_slice(&self.now.inputs.values);
         self.hold_inputs();
+        // The first event is that of the start: what begins at zero goes somewhere.
+        self.at_event = true;
+        self.near_now = self.near(start);
 
         self.note_signs(start)
     }
