@@ -70,14 +70,20 @@ fn judge(name: &str, units: &Scenario, choices: &[(&str, &str)]) -> Judged {
         .select(&wanted)
         .expect("BUG: the model's own names");
     let trajectory = Trajectory::of(&selection);
-    let mut recorder =
-        Recorder::new(&units.connections, &selection, trajectory, "memory").with_both_sides();
+    let mut recorder = Recorder::new(&units.connections, &selection, trajectory, "memory");
     let end = units
         .run(&options, &mut [&mut recorder], &AtomicBool::new(false))
         .unwrap_or_else(|bad| panic!("{name}: {bad}"));
     assert!(end.ending.is_ok(), "{name}: {:?}", end.ending);
     let trajectory = recorder.into_sink();
     let truth = Truth::of(name, trajectory.times());
+    if std::env::var("ROWS").is_ok() {
+        for (column, values) in trajectory.columns() {
+            for ((t, v), w) in trajectory.times().iter().zip(values).zip(truth.state(column)) {
+                println!("ROW {column} {t:.15} {v:.12} {w:.12}");
+            }
+        }
+    }
     let error = |(state, values): (&str, &[f64])| {
         let known = truth.state(state);
         (
@@ -237,5 +243,34 @@ fn units_that_keep_values_in_mind_withhold_the_estimate() {
             &units,
             &predictive("1e-3")
         )));
+    }
+}
+
+#[test]
+#[ignore = "exploration"]
+fn explore() {
+    let names = std::env::var("NAMES").unwrap_or_else(|_| "hysteresis-room".into());
+    let version = if std::env::var("FMI3").is_ok() { Version::Three } else { Version::Two };
+    let rollback = std::env::var("NOROLL").is_err();
+    for name in names.split(',') {
+        for tolerance in ["1e-3", "1e-6"] {
+            let done = std::panic::catch_unwind(|| {
+                let units = scenario(name, as_units(&text_of(name), version, "co-simulation", |f| f.rollback(rollback)));
+                let run = judge(name, &units, &predictive(tolerance));
+                let t: f64 = tolerance.parse().unwrap();
+                let ratios = |run: &Judged| run.ratios().map(|all| all.iter().map(|(_, r)| (r * 1000.0).round() / 1000.0).collect::<Vec<f64>>());
+                println!(
+                    "{name:24} {tolerance} error/tol {:9.3e} steps {:5} rejected {:4} ratios {:?} {:?} {:?}",
+                    run.error() / t,
+                    run.end.statistics.steps,
+                    run.end.statistics.rejected,
+                    ratios(&run), run.end.remarks.iter().map(|r| r.chars().take(60).collect::<String>()).collect::<Vec<_>>(),
+                    run.end.warnings.iter().filter(|r| !r.text.contains("tried out in this process")).map(|r| r.text.chars().take(200).collect::<String>()).collect::<Vec<_>>(),
+                );
+            });
+            if done.is_err() {
+                println!("{name:24} {tolerance} FAILED");
+            }
+        }
     }
 }

@@ -57,6 +57,11 @@ impl<I: Instance> CoSimulation<I> {
             into,
         )?;
 
+        // Where an event was found nobody knows what moves it.
+        into.event.make_reset(false);
+        into.event.due = u64::from(self.has_found_event(self.now));
+        into.event.x.fill(f64::NAN);
+
         if self.reports_slopes_of_held_inputs() {
             self.fill_time(into)?;
         }

@@ -25,7 +25,9 @@ impl Predictive<'_> {
         self.errors.global.begin_step();
         self.note_crossed_events();
 
+        self.note_start_of_step();
         self.interface_system.localize(step.end, workers)?;
+        self.look_for_unseen_events(step);
         self.learn(step);
         // By the ends as integrated: a prediction that missed would show as a high derivative.
         let ends = &self.ends.integrated[..solved];
@@ -209,6 +211,7 @@ impl Predictive<'_> {
     /// Crosses the event at the end of the step: the stretch after it starts as the run did.
     fn cross(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
         self.interface_system.forget();
+        self.errors.unseen.forget();
         self.coupling.cross_event(workers)?;
         self.make_consistent(time, workers)?;
 

@@ -154,7 +154,7 @@ impl Predictive<'_> {
         let error = &mut self.errors.global;
         let event = &self.errors.event;
         let late = event.late.unwrap_or(0.0);
-        let grazes = late.is_nan() || late.abs() > GRAZING * event.size;
+        let grazes = late.abs() > GRAZING * event.size;
         let mut jumps = false;
         error.states.copy_from_slice(&event.errors);
 
@@ -167,13 +167,16 @@ impl Predictive<'_> {
             }
         }
 
-        if grazes && jumps {
-            self.errors.knowledge.doubt(Doubt::Grazed);
-        }
-        if error.states.iter().any(|state| state.is_nan()) {
-            self.errors.knowledge.doubt(Doubt::Crossed);
+        let lost = error.states.iter().any(|state| state.is_nan());
+        if lost {
             error.states.fill(0.0);
         }
+        if lost || (late.is_nan() && jumps) {
+            self.errors.knowledge.doubt(Doubt::Crossed);
+        } else if grazes && jumps {
+            self.errors.knowledge.doubt(Doubt::Grazed);
+        }
+
         error.estimate_outputs(&self.coupling, &self.interface_system);
     }
 }

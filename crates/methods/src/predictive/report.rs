@@ -166,7 +166,7 @@ impl Predictive<'_> {
             );
         } else if !self.knows_error() && !self.signals[OWN_SIGNALS..].is_empty() {
             let doubt = self.errors.knowledge.doubt.unwrap_or(Doubt::FirstSteps);
-            let reason = doubt.reason();
+            let reason = doubt.reason(self.connections);
             all.push(format!("the error of the run is not estimated: {reason}"));
         }
 

@@ -1,5 +1,6 @@
 //! What is carried from step to step, and counted.
 
+use dovetail_core::Connections;
 use serde::{Deserialize, Serialize};
 
 use super::tuning::MOST_UNKNOWN;
@@ -65,17 +66,23 @@ pub(super) enum Doubt {
     FirstSteps,
     /// An event that might as well not have happened.
     Grazed,
+    /// Something seems to have switched unseen, in this system.
+    Unseen(usize),
     /// An event within a step, or one of which its system cannot tell what it makes of errors.
     Crossed,
 }
 
 impl Doubt {
-    pub fn reason(self) -> &'static str {
+    pub fn reason(self, connections: &Connections) -> String {
         match self {
-            Self::FirstSteps => "too few steps follow one another without an event",
-            Self::Grazed => "an event was grazed rather than crossed",
+            Self::FirstSteps => "too few steps follow one another without an event".to_owned(),
+            Self::Grazed => "an event was grazed rather than crossed".to_owned(),
+            Self::Unseen(system) => {
+                let name = &connections.interfaces()[system].name;
+                format!("`{name}` seems to have switched within a step, without telling of it")
+            }
             Self::Crossed => {
-                "there were events of which systems cannot tell what they make of errors"
+                "there were events of which systems cannot tell what they make of errors".to_owned()
             }
         }
     }
