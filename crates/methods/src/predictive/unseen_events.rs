@@ -57,7 +57,10 @@ impl UnseenEvents {
 
         Self {
             any: silent.contains(&true),
-            noise: capabilities.iter().map(|able| able.precision.noise).collect(),
+            noise: capabilities
+                .iter()
+                .map(|able| able.precision.noise)
+                .collect(),
             last: vec![[Trace::NONE; 2]; silent.len()],
             silent,
             states: Vec::with_capacity(states),
@@ -114,7 +117,11 @@ impl Predictive<'_> {
                     .defect_of_states(system, first, step.size())
                     .max(self.defect_of_outputs(system, step.size()));
                 let rate = part / step.size().powi(3);
-                if self.errors.unseen.follow(system, Trace { part, rate }, least) {
+                if self
+                    .errors
+                    .unseen
+                    .follow(system, Trace { part, rate }, least)
+                {
                     self.errors.knowledge.doubt(Doubt::Unseen(system));
                 }
             }
