@@ -123,13 +123,41 @@ impl<I: Instance> ModelExchange<I> {
     ) -> Result<(), CallError> {
         let next_event = self.next_event;
         let ends = self.ends;
+        let before = self.answers_after(point.time, point.state)?;
         self.place_now(point)?;
-        self.instance.save()?;
+        if self.instance.save().is_err() {
+            self.restores = false;
+            return Ok(());
+        }
+
         let foreseen = self.fill_reset(point, indicator, into);
         self.next_event = next_event;
         self.ends = ends;
         self.instance.restore()?;
-        foreseen
+        if foreseen.is_err() {
+            // It does not go there and back: what the event does shows when it has happened.
+            self.restores = false;
+            self.event_effect.foreseen = false;
+            into.make_reset(false);
+        }
+        self.insist_on_return(&before, point)
+    }
+
+    /// The FMU is as it was, or the run cannot go on.
+    fn insist_on_return(
+        &mut self,
+        before: &[f64],
+        point: &DifferencePoint<'_>,
+    ) -> Result<(), CallError> {
+        let after = self.answers_after(point.time, point.state)?;
+        if same(before, &after) {
+            return Ok(());
+        }
+        Err(CallError::Refused {
+            function: "SetFMUState",
+            status: "another state",
+            message: Some("it says that its state can be restored, and does not do so".to_owned()),
+        })
     }
 
     /// Puts the FMU where it stands.
