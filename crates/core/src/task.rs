@@ -124,7 +124,8 @@ pub struct Response {
     pub next_event: f64,
     /// That time was found, and depends on the inputs.
     pub located: bool,
-    /// Events of its own were crossed within the step.
+    /// Events of its own were crossed within the step; or, at an instant, one that has set states anew, and the system does not know
+    /// how these depend on what they were.
     pub crossed: bool,
     /// The answer of the last trial could be kept: no integration was needed.
     pub reused: bool,

@@ -26,9 +26,14 @@ pub(crate) struct Suspect {
 pub(crate) struct FlowBuffers {
     /// Values of the double-precision inputs.
     pub inputs: Vec<f64>,
-    /// Signs of the indicators where no event has happened yet.
+    /// Signs of the indicators as the FMU knows them, since the last event.
     pub positive: Vec<bool>,
+    /// How far on the other side an indicator may still be that an event has just sent away from
+    /// there.
+    pub slack: Vec<f64>,
     pub indicators: Vec<f64>,
+    /// How fast they move, where that was asked for.
+    pub indicator_rates: Vec<f64>,
     /// The state at the last step of the integrator, and its derivative.
     pub last: Vec<f64>,
     pub last_rate: Vec<f64>,
@@ -42,12 +47,48 @@ impl FlowBuffers {
         Self {
             inputs: vec![0.0; inputs],
             positive: vec![false; indicators],
+            slack: vec![0.0; indicators],
             indicators: vec![0.0; indicators],
+            indicator_rates: vec![0.0; indicators],
             last: zeros.clone(),
             last_rate: zeros.clone(),
             rate: zeros.clone(),
             between: zeros,
         }
+    }
+
+    /// Whether an indicator with this value is elsewhere than the FMU knows.
+    pub fn is_beyond(&self, indicator: usize, value: f64) -> bool {
+        let slack = self.slack[indicator];
+        if self.positive[indicator] {
+            value.is_nan() || value <= -slack
+        } else {
+            value > slack
+        }
+    }
+
+    /// Whether one of the indicators last read is elsewhere than the FMU knows.
+    fn any_beyond(&self) -> bool {
+        let mut values = self.indicators.iter().enumerate();
+        values.any(|(indicator, &value)| self.is_beyond(indicator, value))
+    }
+
+    /// An indicator that was last read on its side has no slack any more.
+    pub fn tighten(&mut self) {
+        for (i, value) in self.indicators.iter().enumerate() {
+            if (*value > 0.0) == self.positive[i] {
+                self.slack[i] = 0.0;
+            }
+        }
+    }
+
+    /// The indicators last read are what the FMU knows.
+    fn take_signs(&mut self) {
+        self.slack.fill(0.0);
+        self.positive
+            .iter_mut()
+            .zip(&self.indicators)
+            .for_each(|(positive, &value)| *positive = value > 0.0);
     }
 }
 
@@ -92,14 +133,51 @@ impl<I: Instance> Flow<'_, I> {
     /// Whether a sign has changed at this place.
     pub fn changed(&mut self, elapsed: f64, state: &[f64]) -> Result<bool, CallError> {
         self.place(elapsed, state)?;
-        let indicators = &mut self.buffers.indicators;
-        let positive = &self.buffers.positive;
-        self.instance.get_indicators(indicators)?;
+        self.read_indicators()?;
+        Ok(self.buffers.any_beyond())
+    }
 
-        Ok(indicators
-            .iter()
-            .zip(positive)
-            .any(|(&z, &was)| (z > 0.0) != was))
+    fn read_indicators(&mut self) -> Result<(), CallError> {
+        self.instance.get_indicators(&mut self.buffers.indicators)
+    }
+
+    /// Indicators and how fast they move, by a difference over `gap`, which may point back.
+    pub fn measure(
+        &mut self,
+        elapsed: f64,
+        state: &[f64],
+        rates: &[f64],
+        gap: f64,
+    ) -> Result<(), CallError> {
+        let mut moved = std::mem::take(&mut self.buffers.between);
+        for (moved, (&x, &rate)) in moved.iter_mut().zip(state.iter().zip(rates)) {
+            *moved = x + gap * rate;
+        }
+        let looked = self
+            .place(elapsed + gap, &moved)
+            .and_then(|()| self.read_indicators());
+        self.buffers.between = moved;
+        looked?;
+
+        let buffers = &mut *self.buffers;
+        std::mem::swap(&mut buffers.indicators, &mut buffers.indicator_rates);
+        self.place(elapsed, state)?;
+        self.read_indicators()?;
+        let buffers = &mut *self.buffers;
+        for (rate, here) in buffers.indicator_rates.iter_mut().zip(&buffers.indicators) {
+            *rate = (*rate - here) / gap;
+        }
+        Ok(())
+    }
+
+    /// What the FMU knows of its indicators right after an event, where it now is.
+    pub fn note_event(&mut self) -> Result<(), CallError> {
+        if self.buffers.indicators.is_empty() {
+            return Ok(());
+        }
+        self.read_indicators()?;
+        self.buffers.take_signs();
+        Ok(())
     }
 
     /// Signs as they are at this place, from which changes count. They belong to the last event,
@@ -109,14 +187,8 @@ impl<I: Instance> Flow<'_, I> {
             return Ok(());
         }
 
-        self.changed(elapsed, state)?;
-        let buffers = &mut *self.buffers;
-        buffers
-            .positive
-            .iter_mut()
-            .zip(&buffers.indicators)
-            .for_each(|(positive, &z)| *positive = z > 0.0);
-        Ok(())
+        self.place(elapsed, state)?;
+        self.note_event()
     }
 
     /// Whether a sign is other than after the last event; where there are no indicators, never.

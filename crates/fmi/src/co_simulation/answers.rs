@@ -24,10 +24,11 @@ impl<I: Instance> CoSimulation<I> {
         response.reached = arrival.reached;
         response.ends = arrival.ends || self.over;
         response.next_event = if self.events.pending {
-            arrival.reached
+            arrival.reached.min(self.events.next)
         } else {
             self.events.next
         };
+        response.located = self.has_found_event(arrival.reached);
 
         if response.derivatives() > 0 && self.has_slopes() {
             let elapsed = if arrival.reached == step.end {
@@ -38,6 +39,11 @@ impl<I: Instance> CoSimulation<I> {
             self.take_slopes(elapsed, inputs, response)?;
         }
         Ok(())
+    }
+
+    /// Whether the FMU waits for an event at this time that it has not announced.
+    pub(super) fn has_found_event(&self, time: f64) -> bool {
+        self.events.pending && time < self.events.next
     }
 
     fn answer_values(&mut self, response: &mut Response) -> Result<(), CallError> {
@@ -156,6 +162,10 @@ impl<I: Instance> CoSimulation<I> {
     }
 }
 
+fn values_of(response: &Response) -> Vec<f64> {
+    response.outputs.iter().map(|knot| knot.value).collect()
+}
+
 /// Questions about the present.
 impl<I: Instance> CoSimulation<I> {
     /// In initialization mode, and at an event in event mode, the FMU answers to these inputs; in
@@ -175,14 +185,38 @@ impl<I: Instance> CoSimulation<I> {
             return self.read_present(self.now, true, inputs, response);
         }
 
-        let mut ends = false;
         if self.meets_event(time, inputs) {
-            ends = self.handle_event(inputs, 0.0)?;
-            self.over |= ends;
-            self.note_applied(inputs);
-            self.position = Position::AtNow;
+            return self.ask_at_event(time, inputs, response);
         }
-        self.read_present(time, ends, inputs, response)
+        self.read_present(time, false, inputs, response)
+    }
+
+    /// An event is handled. Where it sets states anew, or makes outputs jump at a time that was
+    /// known, nobody knows what it makes of errors: it may keep in mind what its inputs were.
+    fn ask_at_event(
+        &mut self,
+        time: f64,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), CallError> {
+        let found = self.has_found_event(time);
+        let due = self.events.pending || self.events.next <= time;
+        self.read()?;
+        self.answer_values(response)?;
+        let before = (response.states.clone(), values_of(response));
+        let ends = self.handle_event(inputs, 0.0)?;
+        self.over |= ends;
+        self.at_event |= due;
+        self.note_applied(inputs);
+        if matches!(self.abilities.slopes, OutputSlopes::Reported(_)) {
+            // What the FMU reports it reports of inputs that stand still: so they are set in events.
+            self.applied.slopes.fill(0.0);
+        }
+        self.position = Position::AtNow;
+        self.read_present(time, ends, inputs, response)?;
+        let samples = !found && !inputs.is_empty() && before.1 != values_of(response);
+        response.crossed = due && (before.0 != response.states || samples);
+        Ok(())
     }
 
     /// Leaves initialization mode under these inputs; the answer is what the FMU then is.

@@ -57,6 +57,12 @@ impl<I: Instance> CoSimulation<I> {
             into,
         )?;
 
+        // Where an event was found nobody knows what moves it.
+        into.event.make_reset(false);
+        let found = self.has_found_event(self.now);
+        into.event.due = u64::from(found);
+        into.event.x.fill(if found { f64::NAN } else { 0.0 });
+
         if self.reports_slopes_of_held_inputs() {
             self.fill_time(into)?;
         }

@@ -46,12 +46,15 @@ struct EventOutlook {
     next: f64,
     /// The FMU waits for an event to be handled.
     pending: bool,
+    /// Where the FMU has stopped just before where it is said to be; NaN where it is there.
+    stopped: f64,
 }
 
 impl EventOutlook {
     const NONE: Self = Self {
         next: f64::INFINITY,
         pending: false,
+        stopped: f64::NAN,
     };
 }
 
@@ -108,6 +111,7 @@ fn copy_answer(from: &Response, to: &mut Response) {
     to.outputs.copy_from_slice(&from.outputs);
     to.states.copy_from_slice(&from.states);
     to.next_event = from.next_event;
+    to.located = from.located;
 }
 
 /// Scratch for values on their way.
@@ -194,6 +198,12 @@ pub(crate) struct CoSimulation<I: Instance> {
     saved_past: DiscretePast,
     /// Trials are asked of this system.
     rolls_back: bool,
+    /// A step is being tried: it ends at the first event.
+    trying: bool,
+    /// Events were handled within the step last taken.
+    crossed: bool,
+    /// An event was handled at `now`.
+    at_event: bool,
     fast_path: FastSteps,
     /// The FMU has asked for the end of the run.
     over: bool,
@@ -236,6 +246,9 @@ impl<I: Instance> CoSimulation<I> {
             position: Position::AtNow,
             events: EventOutlook::NONE,
             rolls_back: false,
+            trying: false,
+            crossed: false,
+            at_event: false,
             over: false,
             polynomial: false,
         }
@@ -293,10 +306,8 @@ impl<I: Instance> CoSimulation<I> {
     fn finish_event(&mut self) -> Result<bool, CallError> {
         let discrete = self.instance.update_discrete_states()?;
         self.instance.leave_event_mode()?;
-        self.events = EventOutlook {
-            next: discrete.next_event,
-            pending: false,
-        };
+        self.events.next = discrete.next_event;
+        self.events.pending = false;
         self.past.discrete.copy_from_slice(&self.buffers.all);
 
         Ok(discrete.terminate)
@@ -421,6 +432,7 @@ impl<I: Instance> CoSimulation<I> {
         self.remember_end(step, inputs);
         self.now = response.reached;
         self.position = Position::AtNow;
+        self.at_event = false;
         Ok(())
     }
 
@@ -449,7 +461,9 @@ impl<I: Instance> CoSimulation<I> {
 
         let arrival = self.integrate(step, inputs)?;
         self.over |= arrival.ends;
-        self.answer(step, arrival, inputs, response)
+        self.answer(step, arrival, inputs, response)?;
+        response.crossed = self.crossed;
+        Ok(())
     }
 
     /// Tries the step from the saved state.
@@ -467,7 +481,9 @@ impl<I: Instance> CoSimulation<I> {
         self.tried.step = None;
         self.restore()?;
         self.position = Position::Displaced;
+        self.trying = true;
         let tried = self.integrate_and_answer(step, inputs, response);
+        self.trying = false;
         self.tried.events = self.events;
         self.events = before;
         tried?;

@@ -11,6 +11,11 @@ use crate::instance::{Instance, StepEnd, StepRequest};
 /// A step that is discarded is divided into so many parts at most.
 const MOST_PARTS: u64 = 1 << 16;
 
+/// An event within this part of a step of its end, or within so many spacings of the clock, is an
+/// event at its end.
+const NEAR_THE_END: f64 = 1e-9;
+const CLOCK_SPACINGS: f64 = 16.0;
+
 /// Early returns in a row at the same time.
 const MOST_HALTS: usize = 100;
 
@@ -30,6 +35,8 @@ enum Covered {
     Discarded(f64),
     /// The FMU asks for the end of the run, at this time.
     Ended(f64),
+    /// The FMU waits for an event at this time, which is left to whoever asks next.
+    Stopped(f64),
 }
 
 /// How far a communication step has come that an FMU makes in parts.
@@ -122,6 +129,7 @@ impl<I: Instance> CoSimulation<I> {
         inputs: &[Signal],
     ) -> Result<Arrival, CallError> {
         self.past.stepped = true;
+        self.crossed = false;
         let mut parts = match self.abilities.step {
             StepRule::Imposed(size) => (step.size() / size).round().max(1.0) as u64,
             StepRule::Free => self.abilities.sub_steps,
@@ -131,6 +139,7 @@ impl<I: Instance> CoSimulation<I> {
             let (reached, ends) = match self.cover(step, inputs, parts)? {
                 Covered::Whole => (step.end, false),
                 Covered::Ended(reached) => (reached, true),
+                Covered::Stopped(reached) => (self.stop(step, reached), false),
                 Covered::Discarded(last) => {
                     parts = self.divide(step, parts, last)?;
                     continue;
@@ -138,6 +147,31 @@ impl<I: Instance> CoSimulation<I> {
             };
             return Ok(Arrival { reached, ends });
         }
+    }
+
+    /// The FMU has stopped for an event: the time at which the step is said to end.
+    fn stop(&mut self, step: MacroStep, reached: f64) -> f64 {
+        let near = near_end(step);
+        if step.end - reached <= near {
+            self.events.stopped = reached;
+            return step.end;
+        }
+        // Just beyond, so that the next step to it does not end just before.
+        reached + 0.5 * near
+    }
+
+    /// Whether an event is left to whoever asks next: in a trial, and at the end of a step.
+    fn leaves_event(&self, step: MacroStep, reached: f64) -> bool {
+        self.abilities.event_mode
+            && self.events.pending
+            && (self.trying || step.end - reached <= near_end(step))
+            && !self.belongs_to_last(step, reached)
+    }
+
+    /// Whether an event belongs to the one that has just been handled: what was sent over zero may
+    /// be sent back at once.
+    fn belongs_to_last(&self, step: MacroStep, reached: f64) -> bool {
+        self.at_event && reached - step.start <= near_end(step)
     }
 
     /// The FMU discarded a part of the step (2.0): back to the start, and smaller parts.
@@ -208,6 +242,9 @@ impl<I: Instance> CoSimulation<I> {
         inputs: &[Signal],
     ) -> Result<Covered, CallError> {
         let mut progress = StepProgress::new(step);
+        if self.events.stopped.is_finite() {
+            progress.start = std::mem::replace(&mut self.events.stopped, f64::NAN);
+        }
         loop {
             let elapsed = offset + progress.elapsed();
             let ended = self.communicate(progress.part(), elapsed, inputs)?;
@@ -232,7 +269,11 @@ impl<I: Instance> CoSimulation<I> {
             if progress.is_whole(reached) {
                 return Ok(Covered::Whole);
             }
+            if self.leaves_event(step, reached) {
+                return Ok(Covered::Stopped(reached));
+            }
             progress.go_on(reached)?;
+            self.crossed |= self.events.pending && !self.belongs_to_last(step, reached);
             if self.events.pending && self.ends_at_event(inputs, offset + progress.elapsed())? {
                 return Ok(Covered::Ended(progress.start));
             }
@@ -271,6 +312,11 @@ impl<I: Instance> CoSimulation<I> {
             message: self.instance.journal().explanation(),
         }
     }
+}
+
+/// What is near enough to the end of a step to be there.
+fn near_end(step: MacroStep) -> f64 {
+    NEAR_THE_END * step.size() + CLOCK_SPACINGS * f64::EPSILON * step.end.abs()
 }
 
 /// One call of the FMU's step, with its inputs.

@@ -175,6 +175,7 @@ impl PreparedFmu {
             tolerance: conditions.tolerance,
             indicators: self.indicators(),
             completes: self.kind().needs_completed_step,
+            restores: self.kind().state,
         }
     }
 

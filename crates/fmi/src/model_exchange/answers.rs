@@ -73,11 +73,10 @@ impl<I: Instance> ModelExchange<I> {
         self.end.inputs.note(inputs, elapsed);
         response.reached = time;
         response.ends = self.ends;
-        response.next_event = if self.event_pending {
-            time
-        } else {
-            self.next_event
-        };
+        let events = &self.end.events;
+        let found = if events.any() { time } else { events.near };
+        response.located = found < self.next_event && !events.asked;
+        response.next_event = found.min(self.next_event);
 
         done
     }
@@ -260,6 +259,7 @@ impl<I: Instance> ModelExchange<I> {
             return self.ask_before_the_run(time, inputs, response);
         }
 
+        self.end.events.clear();
         if self.ends {
             self.end.values.copy_from_slice(&self.now.values);
             return self.answer(self.now.time, 0.0, inputs, response);
@@ -269,6 +269,7 @@ impl<I: Instance> ModelExchange<I> {
         self.enter_step(time, inputs)?;
         self.end.values.copy_from_slice(&self.now.values);
         self.answer(time, 0.0, inputs, response)?;
+        response.crossed = self.event_effect.is_unclear();
         self.now.inputs.copy_from(&self.end.inputs);
         Ok(())
     }

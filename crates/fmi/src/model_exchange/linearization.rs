@@ -9,15 +9,15 @@ use crate::instance::Instance;
 use crate::linear_columns::{clear_matrices, fill_directional_columns};
 
 /// Where a linearization is taken.
-struct DifferencePoint<'a> {
-    time: f64,
-    state: &'a [f64],
-    gap: f64,
+pub(super) struct DifferencePoint<'a> {
+    pub time: f64,
+    pub state: &'a [f64],
+    pub gap: f64,
 }
 
 /// What a difference moves.
 #[derive(Clone, Copy)]
-enum Moved {
+pub(super) enum Moved {
     MotionState(usize),
     Input(usize),
     Time,
@@ -80,6 +80,20 @@ impl<I: Instance> ModelExchange<I> {
         distance: f64,
         into: usize,
     ) -> Result<(), CallError> {
+        self.look_with(point, moved, distance, |this, time, state, inputs| {
+            this.outputs_at(time, 0.0, state, inputs, into)
+        })?;
+        self.read_rates(into)
+    }
+
+    /// A question about the FMU with one thing moved.
+    pub(super) fn look_with<T>(
+        &mut self,
+        point: &DifferencePoint<'_>,
+        moved: Moved,
+        distance: f64,
+        question: impl FnOnce(&mut Self, f64, &[f64], &[Signal]) -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
         let mut state = std::mem::take(&mut self.buffers.moved);
         let mut inputs = std::mem::take(&mut self.buffers.held);
         state.copy_from_slice(point.state);
@@ -91,20 +105,18 @@ impl<I: Instance> ModelExchange<I> {
             Moved::Time => time += distance,
         }
 
-        let looked = self.outputs_at(time, 0.0, &state, &inputs, into);
+        let looked = question(self, time, &state, &inputs);
         if let Moved::Input(k) = moved {
             inputs[k] = Signal::constant(self.now.inputs.values[k]);
         }
 
         self.buffers.moved = state;
         self.buffers.held = inputs;
-        looked?;
-
-        self.read_rates(into)
+        looked
     }
 
     /// Derivatives of the states, where the FMU was put, into one of the buffers.
-    fn read_rates(&mut self, into: usize) -> Result<(), CallError> {
+    pub(super) fn read_rates(&mut self, into: usize) -> Result<(), CallError> {
         let rates = &mut self.buffers.rates[into];
         if rates.is_empty() {
             Ok(())
@@ -176,8 +188,9 @@ impl<I: Instance> ModelExchange<I> {
         into.g_time.fill(0.0);
         let f_time = into.f_time.as_mut_slice();
         let g_time = into.g_time.as_mut_slice();
+        self.difference(&point, Moved::Time, f_time, g_time)?;
 
-        self.difference(&point, Moved::Time, f_time, g_time)
+        self.fill_event(&point, &mut into.event)
     }
 
     /// State, inputs, `f` and `g` at `now`.
@@ -226,6 +239,6 @@ impl<I: Instance> ModelExchange<I> {
 }
 
 /// How far a quantity is moved for a difference.
-fn gap_at(value: f64) -> f64 {
+pub(super) fn gap_at(value: f64) -> f64 {
     DIFFERENCE * (value.abs() + 1.0)
 }

@@ -6,6 +6,8 @@
 //! meets one stops there.
 
 mod answers;
+mod crossing;
+mod event_gradient;
 mod events;
 mod linearization;
 mod stencil;
@@ -20,6 +22,7 @@ use dovetail_core::{
 };
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Tolerance};
 
+use self::crossing::EventPlace;
 use self::stretch::{Stretch, Trouble};
 use crate::abilities::FmuCapabilities;
 use crate::applied_inputs::AppliedInputs;
@@ -33,6 +36,8 @@ use crate::layout::Layout;
 const DIFFERENCE: f64 = 6e-6;
 /// More events than this within one step are taken for a fault.
 const MOST_EVENTS: usize = 10_000;
+/// So much more than what is near at the end of a step is near where the system then stands.
+const AT_NOW: f64 = 4.0;
 /// Why a step inside an FMU ended.
 #[derive(Debug, thiserror::Error)]
 enum ExchangeFailure {
@@ -79,16 +84,49 @@ struct MotionState {
     values: Vec<f64>,
     hint: Hint,
     inputs: AppliedInputs,
+    events: PendingEvents,
+}
+
+/// Events at or just beyond where the system stands, which the FMU has not handled yet.
+#[derive(Clone)]
+struct PendingEvents {
+    /// Indicators that are at zero.
+    due: Vec<bool>,
+    /// When the next one will be, if that is soon; else infinite.
+    near: f64,
+    /// The FMU has asked for an event.
+    asked: bool,
+}
+
+impl PendingEvents {
+    fn none(indicators: usize) -> Self {
+        Self {
+            due: vec![false; indicators],
+            near: f64::INFINITY,
+            asked: false,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.due.fill(false);
+        self.near = f64::INFINITY;
+        self.asked = false;
+    }
+
+    fn any(&self) -> bool {
+        self.asked || self.due.contains(&true)
+    }
 }
 
 impl MotionState {
     /// Before the run.
-    fn of_start(interface: &Interface) -> Self {
+    fn of_start(interface: &Interface, indicators: usize) -> Self {
         Self {
             time: f64::NAN,
             values: vec![0.0; interface.states.len()],
             hint: Hint::default(),
             inputs: AppliedInputs::at_start(&interface.inputs),
+            events: PendingEvents::none(indicators),
         }
     }
 }
@@ -97,8 +135,6 @@ impl MotionState {
 struct TriedMotion {
     step: Option<MacroStep>,
     inputs: Vec<Signal>,
-    /// There is an event at its end.
-    event: bool,
 }
 
 impl TriedMotion {
@@ -106,12 +142,29 @@ impl TriedMotion {
         Self {
             step: None,
             inputs: vec![Signal::constant(0.0); inputs],
-            event: false,
         }
     }
 
     fn is(&self, step: MacroStep, inputs: &[Signal]) -> bool {
         self.step == Some(step) && self.inputs == inputs
+    }
+}
+
+/// What an event has done, or would do.
+#[derive(Clone, Copy, Default)]
+struct EventEffect {
+    /// It has set states anew.
+    resets: bool,
+    /// That was foreseen: how the new states depend on those before is known.
+    foreseen: bool,
+    /// The FMU keeps in mind what its states and inputs were.
+    remembers: bool,
+}
+
+impl EventEffect {
+    /// Whether nobody can tell what it makes of errors.
+    fn is_unclear(self) -> bool {
+        self.remembers || (self.resets && !self.foreseen)
     }
 }
 
@@ -183,8 +236,18 @@ pub(crate) struct ModelExchange<I: Instance> {
     integrator: Integrator,
     flow: FlowBuffers,
     next_event: f64,
-    /// An event that the FMU asked for waits to be handled at `now`.
-    event_pending: bool,
+    /// What the last event has done.
+    event_effect: EventEffect,
+    /// An event has been handled at `now`, or what follows from one is still being found out.
+    at_event: bool,
+    /// What is within this time of zero at `now` is at zero.
+    near_now: f64,
+    /// To which side of zero each indicator goes, as last looked.
+    sides: Vec<bool>,
+    /// Events were handled within the step last taken of which nobody knows what they do to errors.
+    crossed: bool,
+    /// The FMU can go back to a mode it has been in.
+    restores: bool,
     now: MotionState,
     /// The end of the step last taken or tried, until it becomes `now`.
     end: MotionState,
@@ -206,6 +269,8 @@ pub(crate) struct Terms {
     pub indicators: usize,
     /// The FMU wants to hear of completed steps.
     pub completes: bool,
+    /// Its state, mode and all, can be saved and restored.
+    pub restores: bool,
 }
 
 impl<I: Instance> ModelExchange<I> {
@@ -233,9 +298,14 @@ impl<I: Instance> ModelExchange<I> {
             stride: terms.stride,
             phase: ExchangePhase::Made,
             next_event: f64::INFINITY,
-            event_pending: false,
-            now: MotionState::of_start(&interface),
-            end: MotionState::of_start(&interface),
+            event_effect: EventEffect::default(),
+            at_event: false,
+            near_now: 0.0,
+            sides: vec![false; terms.indicators],
+            crossed: false,
+            restores: terms.restores,
+            now: MotionState::of_start(&interface, terms.indicators),
+            end: MotionState::of_start(&interface, terms.indicators),
             tried: TriedMotion::nothing(inputs),
             ends: false,
             discrete: vec![f64::NAN; inputs],
@@ -290,11 +360,18 @@ impl<I: Instance> ModelExchange<I> {
 
         self.instance.exit_initialization()?;
         self.phase = ExchangePhase::Running;
-        self.settle(true)?;
+        self.settle()?;
+        if !self.end.values.is_empty() {
+            self.instance.get_states(&mut self.end.values)?;
+            self.now.values.copy_from_slice(&self.end.values);
+        }
         self.discrete.copy_from_slice(&self.now.inputs.values);
         self.hold_inputs();
+        // The first event is that of the start: what begins at zero goes somewhere.
+        self.at_event = true;
+        self.near_now = self.near(start);
 
-        self.note_signs(start, 0.0, None)
+        self.note_signs(start)
     }
 
     /// The present inputs as constants, in a buffer.
@@ -316,7 +393,9 @@ impl<I: Instance> ModelExchange<I> {
             .map_err(|error| (0.0, error.into()))?;
         self.end.values.copy_from_slice(&self.now.values);
         self.end.hint = self.now.hint;
+        self.end.events.clear();
         self.stride = step.size();
+        self.crossed = false;
         let size = step.size();
         let mut elapsed = 0.0;
         let mut events = 0;
@@ -324,30 +403,27 @@ impl<I: Instance> ModelExchange<I> {
         loop {
             let leg = self.next_leg(step, elapsed);
             let (reached, event) = self.run(step.start, leg, inputs, for_good)?;
-            elapsed = reached;
-            self.tried.event = event || (reached == leg.target && leg.target < size);
-            if !self.tried.event {
-                self.end.time = step.end;
-                return Ok(elapsed);
-            }
-            if !for_good || self.ends {
-                self.end.time = step.start + elapsed;
+            let timed = reached == leg.target && leg.target < size;
+            elapsed = self
+                .settle_end(step, reached, event, inputs)
+                .map_err(|error| (reached, error.into()))?;
+            self.end.time = if elapsed >= size {
+                step.end
+            } else {
+                step.start + elapsed
+            };
+            let over = elapsed >= size || !(event || timed);
+            if over || !for_good || self.ends {
                 return Ok(elapsed);
             }
             events += 1;
             if events > MOST_EVENTS {
                 return Err((elapsed, ExchangeFailure::Chatters));
             }
-            if elapsed >= size {
-                // At the very end: whoever asks next, an instant or a step, handles it.
-                self.event_pending = true;
-                self.end.time = step.end;
-                return Ok(size);
-            }
-            self.handle_event(step.start, elapsed, inputs)
+            let here = EventPlace::new(step.start, elapsed, inputs, self.near(step.end));
+            self.cross_within_step(here, timed)
                 .map_err(|error| (elapsed, error.into()))?;
             if self.ends {
-                self.end.time = step.start + elapsed;
                 return Ok(elapsed);
             }
         }
@@ -449,7 +525,6 @@ impl<I: Instance> ModelExchange<I> {
         self.tried.step = None;
 
         if response.reused {
-            self.event_pending |= self.tried.event;
             return Ok(step.size());
         }
 
@@ -461,6 +536,9 @@ impl<I: Instance> ModelExchange<I> {
     fn arrive(&mut self, reached: f64) {
         std::mem::swap(&mut self.now, &mut self.end);
         self.now.time = reached;
+        self.event_effect = EventEffect::default();
+        self.at_event = false;
+        self.near_now = AT_NOW * self.near(reached);
 
         for (size, state) in self.sizes.iter_mut().zip(&self.now.values) {
             *size = size.max(state.abs());
@@ -514,6 +592,7 @@ impl<I: Instance> System for ModelExchange<I> {
         };
         let answered = self.answer(reached, elapsed, inputs, response);
         self.report(reached, answered)?;
+        response.crossed = self.crossed;
         self.arrive(reached);
         self.end_sample(timed);
         Ok(())
@@ -583,10 +662,6 @@ impl<I: Instance> Trial for ModelExchange<I> {
         if whole {
             self.tried.step = Some(step);
             self.tried.inputs.copy_from_slice(inputs);
-        }
-
-        if self.tried.event {
-            response.next_event = time;
         }
 
         self.end_sample(timed);

@@ -3,13 +3,16 @@
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Rhs, Tolerance};
 
 use crate::call_error::CallError;
-use crate::flow::{Flow, Suspect};
+use crate::flow::{Flow, FlowBuffers, Suspect};
 use crate::instance::Instance;
 
 /// A state event is located to so much of the step of the integrator around it.
 const EVENT_PRECISION: f64 = 1e-12;
-/// Halvings of the interval around an event.
-const MOST_HALVINGS: usize = 80;
+/// Rounds in which an event is narrowed down: each halves the interval at the least.
+const MOST_ROUNDS: usize = 80;
+/// The root of an indicator is looked for within this part of the first interval around that of its
+/// secant.
+const NEAR_SECANT: f64 = 0.1;
 /// An FMU without states is looked at so often within a step.
 const LOOKS_WITHOUT_STATES: usize = 20;
 
@@ -119,34 +122,76 @@ impl<I: Instance> Stretch<'_, '_, I> {
         state: &mut [f64],
     ) -> Result<(bool, f64), (f64, Trouble)> {
         let origin = self.flow.buffers.last.clone();
-        let mut low = suspect.before;
-        let mut high = suspect.after;
+        let low = suspect.before;
+        let high = suspect.after;
         let failed = |at: f64| move |error: CallError| (at, Trouble::Call(error));
         self.integrate_quietly(suspect.before, high, &origin, state)?;
         if !self.flow.changed(high, state).map_err(failed(high))? {
             return Ok((false, high));
         }
 
-        let mut past = state.to_vec();
+        let mut bracket = Bracket {
+            low,
+            high,
+            below: self.indicators_at(low, &origin).map_err(failed(low))?,
+            above: self.indicators_at(high, state).map_err(failed(high))?,
+            past: state.to_vec(),
+        };
+        let first = high - low;
         let precision =
-            EVENT_PRECISION * (high - low) + 2.0 * f64::EPSILON * (self.flow.start + high).abs();
+            EVENT_PRECISION * first + 2.0 * f64::EPSILON * (self.flow.start + high).abs();
 
-        for _ in 0..MOST_HALVINGS {
-            if high - low <= precision {
+        for _ in 0..MOST_ROUNDS {
+            let width = bracket.width();
+            if width <= precision {
                 break;
             }
-            let middle = 0.5 * (low + high);
-            self.integrate_quietly(suspect.before, middle, &origin, state)?;
-            if self.flow.changed(middle, state).map_err(failed(middle))? {
-                high = middle;
-                past.copy_from_slice(state);
-            } else {
-                low = middle;
+            // A smooth indicator is nearer to its secant the shorter that is.
+            let reach = (NEAR_SECANT * width * width / first).max(0.25 * precision);
+            let root = bracket.secant(self.flow.buffers);
+            self.look_at(root - reach, &mut bracket, (suspect.before, &origin), state)?;
+            self.look_at(root + reach, &mut bracket, (suspect.before, &origin), state)?;
+            if bracket.width() > 0.5 * width {
+                let middle = 0.5 * (bracket.low + bracket.high);
+                self.look_at(middle, &mut bracket, (suspect.before, &origin), state)?;
             }
         }
 
-        state.copy_from_slice(&past);
-        Ok((true, high))
+        state.copy_from_slice(&bracket.past);
+        Ok((true, bracket.high))
+    }
+
+    /// Narrows the bracket by a look at a time in it; times outside are nothing to look at.
+    fn look_at(
+        &mut self,
+        at: f64,
+        bracket: &mut Bracket,
+        origin: (f64, &[f64]),
+        state: &mut [f64],
+    ) -> Result<(), (f64, Trouble)> {
+        if !(bracket.low < at && at < bracket.high) {
+            return Ok(());
+        }
+
+        self.integrate_quietly(origin.0, at, origin.1, state)?;
+        let failed = |error: CallError| (at, Trouble::Call(error));
+        let changed = self.flow.changed(at, state).map_err(failed)?;
+        let values = &self.flow.buffers.indicators;
+
+        if changed {
+            bracket.high = at;
+            bracket.above.copy_from_slice(values);
+            bracket.past.copy_from_slice(state);
+        } else {
+            bracket.low = at;
+            bracket.below.copy_from_slice(values);
+        }
+        Ok(())
+    }
+
+    fn indicators_at(&mut self, at: f64, state: &[f64]) -> Result<Vec<f64>, CallError> {
+        self.flow.changed(at, state)?;
+        Ok(self.flow.buffers.indicators.clone())
     }
 
     /// Integrates without looking for events.
@@ -173,6 +218,32 @@ impl<I: Instance> Stretch<'_, '_, I> {
             (Err(_), Some(error)) => Err((from, Trouble::Call(error))),
             (Err(error), None) => Err((time_of(&error), Trouble::Integration(error))),
         }
+    }
+}
+
+/// Two times, before and after an event, and what is known there.
+struct Bracket {
+    low: f64,
+    high: f64,
+    /// The indicators at either.
+    below: Vec<f64>,
+    above: Vec<f64>,
+    /// The state after the event.
+    past: Vec<f64>,
+}
+
+impl Bracket {
+    fn width(&self) -> f64 {
+        self.high - self.low
+    }
+
+    /// Where the first of the indicators that change would do so, were they straight.
+    fn secant(&self, flow: &FlowBuffers) -> f64 {
+        let pairs = self.below.iter().zip(&self.above).enumerate();
+        let changing = pairs.filter(|(i, (_, above))| flow.is_beyond(*i, **above));
+        let shares = changing.map(|(_, (below, above))| below / (below - above));
+        let first = shares.fold(1.0, f64::min);
+        self.low + first.clamp(0.0, 1.0) * self.width()
     }
 }
 

@@ -15,6 +15,7 @@ impl Checkpoint for Predictive<'_> {
         visit_fields!(archive, self.memory, self.errors.local, self.scales);
         visit_fields!(archive, self.predictions, self.ends);
         archive.slice(&mut self.present)?;
+        archive.slice(&mut self.errors.unseen.last)?;
         self.coupling.visit(archive)?;
         self.interface_system.visit(archive)?;
         self.look_ahead.visit(archive)?;

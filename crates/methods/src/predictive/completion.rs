@@ -7,7 +7,7 @@ use super::delayed_errors::Part;
 use super::global_error::StepErrors;
 use super::local_error::LocalError;
 use super::restart::Restart;
-use super::run_state::Withheld;
+use super::run_state::Doubt;
 use super::tuning::{BAD, GOOD, LEAST_OF_GRID, OUTDATED, SAME, TRUSTED_AT_LEAST};
 use super::{Predictive, Relinearize};
 use crate::elementwise::{set_difference, set_sum};
@@ -26,7 +26,9 @@ impl Predictive<'_> {
         self.errors.global.begin_step();
         self.note_crossed_events();
 
+        self.note_start_of_step();
         self.interface_system.localize(step.end, workers)?;
+        self.look_for_unseen_events(step);
         self.learn(step);
         // By the ends as integrated: a prediction that missed would show as a high derivative.
         let ends = &self.ends.integrated[..solved];
@@ -58,6 +60,7 @@ impl Predictive<'_> {
         if event {
             self.note_event(step.size());
             self.cross(step.end, workers)?;
+            self.note_crossed_events();
             self.carry_over_event();
             self.provide_consistent_outputs();
         }
@@ -66,11 +69,12 @@ impl Predictive<'_> {
         Ok(())
     }
 
-    /// Events that systems have crossed within the step are not where the error was followed.
+    /// Events that systems have crossed within the step are not where the error was followed; nor
+    /// is one at its end that sets states anew in a way that its system cannot tell.
     fn note_crossed_events(&mut self) {
         let crossed = self.coupling.tasks.iter().any(|task| task.response.crossed);
         if crossed {
-            self.errors.knowledge.withhold(Withheld::CrossedWithin);
+            self.errors.knowledge.doubt(Doubt::Crossed);
         }
     }
 
@@ -218,6 +222,7 @@ impl Predictive<'_> {
     /// Crosses the event at the end of the step: the stretch after it starts as the run did.
     fn cross(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
         self.interface_system.forget();
+        self.errors.unseen.forget();
         self.coupling.cross_event(workers)?;
         self.make_consistent(time, workers)?;
 

@@ -153,20 +153,6 @@ impl Controller {
     /// A step has been taken: the size of the next.
     pub fn accept(&mut self, step: MacroStep, shape: Shape, error: Parts) {
         let allowed = self.allowed(shape);
-        if std::env::var_os("DBG").is_some() {
-            eprintln!(
-                "t {} h {:.3e} int {:.2e} ends {:.2e} tot {:.2e} corr {:.2e} allowed {:.2e} mag {:.2e} share {:.2e}",
-                step.end,
-                step.size(),
-                error.interpolation,
-                error.ends,
-                error.total,
-                error.corrected,
-                allowed,
-                self.magnification,
-                self.share
-            );
-        }
         let as_corrected = factor(shape, allowed, error);
         let without = factor(shape, allowed, error.with_ends(error.corrected));
         self.corrects = error.corrected > 0.0 && as_corrected > CORRECTION_PAYS * without;

@@ -15,7 +15,7 @@
 use dovetail_core::{EventGradient, Linearization};
 
 use super::Predictive;
-use super::run_state::Withheld;
+use super::run_state::Doubt;
 use super::tuning::{GRAZING, NEGLIGIBLE_JUMP, SIMULTANEOUS};
 use crate::finite::finite_or_zero;
 use crate::interface_system::CoupledInput;
@@ -154,7 +154,7 @@ impl Predictive<'_> {
         let error = &mut self.errors.global;
         let event = &self.errors.event;
         let late = event.late.unwrap_or(0.0);
-        let grazes = late.is_nan() || late.abs() > GRAZING * event.size;
+        let grazes = late.abs() > GRAZING * event.size;
         let mut jumps = false;
         error.states.copy_from_slice(&event.errors);
 
@@ -167,9 +167,16 @@ impl Predictive<'_> {
             }
         }
 
-        if grazes && jumps {
-            self.errors.knowledge.withhold(Withheld::Grazed);
+        let lost = error.states.iter().any(|state| state.is_nan());
+        if lost {
+            error.states.fill(0.0);
         }
+        if lost || (late.is_nan() && jumps) {
+            self.errors.knowledge.doubt(Doubt::Crossed);
+        } else if grazes && jumps {
+            self.errors.knowledge.doubt(Doubt::Grazed);
+        }
+
         error.estimate_outputs(&self.coupling, &self.interface_system);
     }
 }

@@ -42,6 +42,7 @@ mod restart;
 mod run_state;
 mod static_part;
 mod tuning;
+mod unseen_events;
 
 use dovetail_core::{
     Advice, Capabilities, Checkpoint, Connections, Error, Exchange, Grid, MacroStep, Method,
@@ -71,6 +72,7 @@ use restart::Restart;
 use run_state::{ErrorKnowledge, RunCounts, StepState};
 use static_part::StaticPart;
 use tuning::{HALF, LEAST_OF_GRID};
+use unseen_events::UnseenEvents;
 
 /// Signals of every step: what the prediction missed, its size, and the degree of its inputs.
 const OWN_SIGNALS: usize = 3;
@@ -112,6 +114,7 @@ struct ErrorEstimates {
     knowledge: ErrorKnowledge,
     /// Of the event that is being crossed.
     event: EventError,
+    unseen: UnseenEvents,
 }
 
 /// What errors and moves are measured by.
@@ -273,6 +276,7 @@ impl<'a> Predictive<'a> {
                 global: GlobalError::new(connections, &coupling, &interface_system),
                 knowledge: ErrorKnowledge::of(connections),
                 event: EventError::new(states),
+                unseen: UnseenEvents::new(connections, capabilities),
             },
             scales: Scales {
                 outputs: Ranges::of(&coupling),

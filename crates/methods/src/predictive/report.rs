@@ -6,7 +6,7 @@ use dovetail_core::{
 };
 
 use super::controller::Controller;
-use super::run_state::Withheld;
+use super::run_state::Doubt;
 use super::tuning::{MOST_ADDED, MOST_ADDED_TOLERANCES, POOR_RESULT};
 use super::{OWN_SIGNALS, Predictive};
 use crate::automatic::AUTO;
@@ -43,7 +43,7 @@ impl Predictive<'_> {
         let (own, errors) = self.signals.split_at_mut(OWN_SIGNALS);
         own.copy_from_slice(&[self.step_state.missed, step.size(), degree as f64]);
         let error = &self.errors.global;
-        if error.lost || self.errors.knowledge.withheld.is_some() {
+        if error.lost || self.errors.knowledge.doubt.is_some() {
             errors.fill(f64::NAN);
             return;
         }
@@ -108,7 +108,7 @@ impl Predictive<'_> {
     /// beyond all numbers.
     fn knows_error(&self) -> bool {
         !self.errors.global.lost
-            && self.errors.knowledge.withheld.is_none()
+            && self.errors.knowledge.doubt.is_none()
             && self.errors.knowledge.unknown == 0
             && !self.signals[OWN_SIGNALS..].is_empty()
     }
@@ -165,11 +165,9 @@ impl Predictive<'_> {
                     .to_owned(),
             );
         } else if !self.knows_error() && !self.signals[OWN_SIGNALS..].is_empty() {
-            let withheld = self.errors.knowledge.withheld.unwrap_or(Withheld::FewSteps);
-            all.push(format!(
-                "the error of the run is not estimated: {}",
-                withheld.reason()
-            ));
+            let doubt = self.errors.knowledge.doubt.unwrap_or(Doubt::FirstSteps);
+            let reason = doubt.reason(self.connections);
+            all.push(format!("the error of the run is not estimated: {reason}"));
         }
 
         if self.options.corrected {

@@ -53,34 +53,42 @@ pub(super) struct ErrorKnowledge {
     /// which that error grows.
     pub unknown: u32,
     pub unmeasured: f64,
-    /// Why the error of the run is not known, where that is so.
-    pub withheld: Option<Withheld>,
+    /// Why the error of the run is not known any more, where that is so.
+    pub doubt: Option<Doubt>,
     /// Whether the estimate became too large to be added to the results.
     pub uncorrected: bool,
 }
 
-/// Why the error of a run is not estimated from some time on.
+/// Why the error of a run is not known.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) enum Withheld {
-    /// Too few steps follow one another without an event.
-    FewSteps,
-    /// A system crossed an event within a step.
-    CrossedWithin,
-    /// An event was grazed, or what it does to the error is not known.
+pub(super) enum Doubt {
+    /// Too many first steps, whose interpolation error is not known.
+    FirstSteps,
+    /// An event that might as well not have happened.
     Grazed,
+    /// Something seems to have switched unseen, in this system.
+    Unseen(usize),
     /// A system remembers errors of the past.
     Delayed,
+    /// An event within a step, or one of which its system cannot tell what it makes of errors.
+    Crossed,
 }
 
-impl Withheld {
-    pub fn reason(self) -> &'static str {
+impl Doubt {
+    pub fn reason(self, connections: &Connections) -> String {
         match self {
-            Self::FewSteps => "too few steps follow one another without an event",
-            Self::CrossedWithin => {
-                "a system crossed an event within a step, where errors were not followed"
+            Self::FirstSteps => "too few steps follow one another without an event".to_owned(),
+            Self::Grazed => "an event was grazed rather than crossed".to_owned(),
+            Self::Unseen(system) => {
+                let name = &connections.interfaces()[system].name;
+                format!("`{name}` seems to have switched within a step, without telling of it")
             }
-            Self::Grazed => "at an event its time, or what it sets anew, is not known well enough",
-            Self::Delayed => "a system delays an input, and with it the errors of the past",
+            Self::Delayed => {
+                "a system delays an input, and with it the errors of the past".to_owned()
+            }
+            Self::Crossed => {
+                "there were events of which systems cannot tell what they make of errors".to_owned()
+            }
         }
     }
 }
@@ -92,14 +100,14 @@ impl ErrorKnowledge {
         let mut inputs = interfaces.flat_map(|interface| &interface.inputs);
         let delays = inputs.any(|input| input.delayed);
         Self {
-            withheld: delays.then_some(Withheld::Delayed),
+            doubt: delays.then_some(Doubt::Delayed),
             ..Self::default()
         }
     }
 
-    /// The error is not known from here on; the first reason counts.
-    pub fn withhold(&mut self, reason: Withheld) {
-        self.withheld.get_or_insert(reason);
+    /// From here on the error is not known. The first reason counts.
+    pub fn doubt(&mut self, reason: Doubt) {
+        self.doubt.get_or_insert(reason);
     }
 
     /// How many times the interpolation error of a step counts. That of a first step may not be
@@ -117,7 +125,7 @@ impl ErrorKnowledge {
         // One step can stand for a few others, not for a run in which every step begins at an
         // event.
         if self.unknown > MOST_UNKNOWN {
-            self.withhold(Withheld::FewSteps);
+            self.doubt(Doubt::FirstSteps);
         }
         times
     }

@@ -142,6 +142,14 @@ pub(super) const SIMULTANEOUS: f64 = 0.1;
 /// jump: some digits above rounding.
 pub(super) const NEGLIGIBLE_JUMP: f64 = 1e-10;
 
+/// A step stands out, as if something had switched in it unseen, beside neighbors that leave less by
+/// this factor. By trial.
+pub(super) const UNSEEN_BESIDE_NEIGHBORS: f64 = 10.0;
+/// It matters from this part of the estimated error on. By trial.
+pub(super) const UNSEEN_BESIDE_ERROR: f64 = 0.1;
+/// And where it is not the noise of the system itself, by this factor. By trial.
+pub(super) const UNSEEN_BESIDE_NOISE: f64 = 100.0;
+
 // Interfaces that agree with the states.
 
 /// Rounds of questions about the present, at most, until an interface agrees: Newton converges in
