@@ -8,13 +8,13 @@ use dovetail_core::{
     SignalKind, Source, Task, Workers, visit_fields,
 };
 
+use crate::chatter;
 use crate::early_stops::EarlyStops;
 use crate::finite::{finite_or_zero, with_known_derivatives};
 use crate::initialization::reinitialize;
 use crate::interface_vector::Stacking;
 use crate::near_side::NearSide;
 use crate::predictions::Predictions;
-use crate::rounded::rounded;
 use crate::shape::Shape;
 
 /// The outputs that inputs follow in the course of a step, as stacked positions: the coupling
@@ -546,15 +546,7 @@ impl<'a> Coupling<'a> {
 
     /// That switching could not be followed event by event, if that is so.
     pub fn chatter_warning(&self) -> Option<String> {
-        let dwell = self.stops.dwell;
-        let rounded = rounded(dwell);
-        (dwell > 0.0).then(|| {
-            format!(
-                "something switches to and fro without end, and could not be followed event by event: \
-                 it was let stay on a side for up to {rounded} s, and results are no more accurate \
-                 than that"
-            )
-        })
+        chatter::warning(self.stops.dwell)
     }
 
     /// Whether some input of a system is not held over its steps.

@@ -3,6 +3,7 @@
 //! A method sees systems through `Workers` alone; this crate depends on no source of systems.
 
 mod automatic;
+mod chatter;
 mod costarica;
 mod coupling;
 mod coupling_residual;

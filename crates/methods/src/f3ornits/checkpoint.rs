@@ -7,7 +7,7 @@ use super::{F3ornits, NAME};
 impl Checkpoint for F3ornits<'_> {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.same("the method", &NAME.to_owned())?;
-        visit_fields!(archive, self.jumps, self.divergence);
+        visit_fields!(archive, self.jumps, self.divergence, self.chatter);
         self.scheduler.visit(archive)?;
         archive.parts(&mut self.cycles)?;
         self.inputs.visit(archive)?;

@@ -70,6 +70,9 @@ impl F3ornits<'_> {
     /// the event may have moved, and is looked for again.
     fn stops_early(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<bool, Error> {
         let mut any = false;
+        let span = self.span.1 - self.span.0;
+        let shortest = self.options.min_step.min(self.options.first_step);
+        let least = shortest.max(self.chatter.dwell(span));
         for _ in 0..MOST_CUTS {
             let due = || due(&self.tasks);
             let early = due().filter(|task| task.response.reached < task.step.end);
@@ -82,7 +85,7 @@ impl F3ornits<'_> {
             let end = due()
                 .map(|task| task.step.end)
                 .fold(f64::NEG_INFINITY, f64::max);
-            let cut = event.max(start + self.options.min_step.min(self.options.first_step));
+            let cut = event.max(start + least);
             // An event too near to the start is crossed within the step.
             if cut >= end {
                 break;
@@ -94,6 +97,9 @@ impl F3ornits<'_> {
         if any {
             self.keep_tried();
         }
+        let sizes = due(&self.tasks).map(|task| task.step.size());
+        let size = sizes.fold(f64::INFINITY, f64::min);
+        self.chatter.note(size, any, span);
         Ok(any)
     }
 

@@ -30,6 +30,7 @@ use dovetail_core::{
     Past, StepRule, Task, Workers,
 };
 
+use crate::chatter::Chatter;
 use crate::coupling::{coupled_outputs, held_outputs};
 use crate::divergence::Divergence;
 use crate::due_tasks::{due, due_mut};
@@ -173,6 +174,9 @@ pub struct F3ornits<'a> {
     /// What is planned for each system.
     steps: Vec<Option<MacroStep>>,
     standings: Vec<Standing>,
+    chatter: Chatter,
+    /// The shortest steps as they were chosen: none is shorter than what chatter is kept for.
+    shortest: [f64; 2],
     /// For each system the event it has just come to, if any.
     events: Vec<Option<f64>>,
     /// The outputs (stacked) just before an event.
@@ -222,6 +226,8 @@ impl<'a> F3ornits<'a> {
             tasks: connections.tasks(0),
             steps: vec![None; systems],
             standings: vec![Standing::at(start); systems],
+            chatter: Chatter::default(),
+            shortest: [options.first_step, options.min_step],
             events: vec![None; systems],
             before_event: vec![0.0; connections.outputs()],
             loops: !algebraic_loops(connections).is_empty(),
@@ -539,6 +545,9 @@ impl Method for F3ornits<'_> {
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
+        let dwell = self.chatter.dwell(self.span.1 - self.span.0);
+        let [first, least] = self.shortest.map(|chosen| chosen.max(dwell));
+        (self.options.first_step, self.options.min_step) = (first, least);
         self.estimate(past);
         if !self.plan(past) {
             return Ok(Outcome::Finished);
@@ -570,7 +579,8 @@ impl Method for F3ornits<'_> {
         let systems = (0..self.states.len()).flat_map(|k| self.warnings_of(k));
         let all = systems
             .chain(self.warnings_of_cycles())
-            .chain(self.jumps.warnings(self.connections));
+            .chain(self.jumps.warnings(self.connections))
+            .chain(self.chatter.warning());
         notices(all)
     }
 
