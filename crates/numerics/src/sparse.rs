@@ -118,7 +118,7 @@ impl PatternLu {
         let mut balance = vec![1.0; size];
 
         for _ in 0..BALANCING_ROUNDS {
-            for line in 0..size {
+            for (line, balance) in balance.iter_mut().enumerate() {
                 let (row, column) = self.off_diagonal(line);
                 let factor = match (row > 0.0, column > 0.0) {
                     (true, true) => (row / column).sqrt(),
@@ -130,7 +130,7 @@ impl PatternLu {
                 if !factor.is_finite() || factor == 0.0 {
                     continue;
                 }
-                balance[line] *= factor;
+                *balance *= factor;
                 for (&(i, j), value) in self.entries.iter().zip(&mut self.scaled) {
                     match (i == line, j == line) {
                         (true, false) => *value /= factor,

@@ -154,12 +154,11 @@ impl Predictive<'_> {
             ..
         } = &self.errors.local;
         set_sum(&mut self.scales.states.errors, interpolation, ends);
-        // What was corrected would have been missed: unless that pays, the next step is to do
-        // without.
+        // What was corrected would have been missed: the next step is to do without.
         let corrected = self.step_state.corrected;
 
         let interpolation = self.share_of(Part::Interpolation);
-        let ends = self.share_of(Part::Ends);
+        let ends = self.share_of(Part::Ends).max(corrected);
         let delayed = &self.errors.local.delayed;
         let ranges = &self.scales.outputs;
         let of_delayed =
@@ -169,8 +168,7 @@ impl Predictive<'_> {
         Parts {
             interpolation,
             ends,
-            total: of_states.max(of_delayed),
-            corrected,
+            total: of_states.max(of_delayed).max(corrected),
             points: self.memory.points(),
         }
     }

@@ -8,10 +8,9 @@ use dovetail_core::{Grid, MacroStep};
 use serde::{Deserialize, Serialize};
 
 use super::tuning::{
-    ACCURATE, ALLOWED, CORRECTION_PAYS, FIRST_GROWTH, FIRST_STEPS, GLOBAL_ERROR_DECAY, GROWTH,
-    MAGNIFYING, MARGINS, MOST_MAGNIFYING, MOST_REFUSALS, OUT_OF_SHORTEST, REFUSED_AT_LEAST,
-    REFUSED_AT_MOST, SAFETY, SHARES, SHRINKAGE, STEERED, STEERING, STEERING_AFTER, USUAL_OF_RUN,
-    WHOLE,
+    ACCURATE, ALLOWED, FIRST_GROWTH, FIRST_STEPS, GLOBAL_ERROR_DECAY, GROWTH, MAGNIFYING, MARGINS,
+    MOST_MAGNIFYING, MOST_REFUSALS, OUT_OF_SHORTEST, REFUSED_AT_LEAST, REFUSED_AT_MOST, SAFETY,
+    SHARES, SHRINKAGE, STEERED, STEERING, STEERING_AFTER, USUAL_OF_RUN, WHOLE,
 };
 use crate::shape::Shape;
 use crate::step_bounds::StepBounds;
@@ -32,8 +31,6 @@ pub(super) struct Controller {
     global_error: f64,
     /// The largest magnification by loops so far.
     magnification: f64,
-    /// Steps are as long as they can be with a correction each: that more than halves their number.
-    corrects: bool,
 }
 
 /// What a step leaves in the states, in units of their ranges: the largest of each part.
@@ -43,27 +40,8 @@ pub(super) struct Parts {
     pub ends: f64,
     /// Both together, with their signs.
     pub total: f64,
-    /// What the ends would have left without the corrections that were made.
-    pub corrected: f64,
     /// Points that the memory extrapolates through.
     pub points: usize,
-}
-
-impl Parts {
-    /// The same with ends that leave this much, if that is more.
-    fn with_ends(self, ends: f64) -> Self {
-        let ends = if ends > 0.0 { self.ends.max(ends) } else { 0.0 };
-        let total = if ends > 0.0 {
-            self.total.max(ends)
-        } else {
-            self.interpolation
-        };
-        Self {
-            ends,
-            total,
-            ..self
-        }
-    }
 }
 
 impl Controller {
@@ -78,7 +56,6 @@ impl Controller {
             share: 1.0,
             global_error: 0.0,
             magnification: 1.0,
-            corrects: false,
         }
     }
 
@@ -127,11 +104,6 @@ impl Controller {
     /// Whether a step, solved, promises to be accurate; if not the next one is shorter.
     pub fn admits(&mut self, step: MacroStep, shape: Shape, expected: Parts) -> bool {
         let allowed = self.allowed(shape);
-        let expected = if self.corrects {
-            expected.with_ends(0.0)
-        } else {
-            expected
-        };
         let parts = [expected.interpolation, expected.ends];
         let within = |(part, margin): (&f64, f64)| part / margin / allowed <= 1.0;
         if parts.iter().zip(MARGINS).all(within) || !self.may_refuse(step) {
@@ -153,11 +125,7 @@ impl Controller {
     /// A step has been taken: the size of the next.
     pub fn accept(&mut self, step: MacroStep, shape: Shape, error: Parts) {
         let allowed = self.allowed(shape);
-        let as_corrected = factor(shape, allowed, error);
-        let without = factor(shape, allowed, error.with_ends(error.corrected));
-        self.corrects = error.corrected > 0.0 && as_corrected > CORRECTION_PAYS * without;
-        let factor = if self.corrects { as_corrected } else { without };
-        let factor = factor.clamp(SHRINKAGE, self.growth());
+        let factor = factor(shape, allowed, error).clamp(SHRINKAGE, self.growth());
         self.size = Some(self.next_size(step, factor));
         self.limits.judged(error.total <= ACCURATE * allowed);
         self.limits.taken(step);

@@ -305,7 +305,6 @@ impl Predictive<'_> {
             interpolation,
             ends,
             total: interpolation.max(ends),
-            corrected: 0.0,
             points: self.memory.points(),
         };
 

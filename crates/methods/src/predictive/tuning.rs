@@ -107,9 +107,6 @@ pub(super) const MOST_RETURNED_GROWTH: f64 = 4.0;
 
 // Integration and corrections.
 
-/// Steps with a correction each, which doubles what they cost, pay where they are so many times
-/// longer than those without.
-pub(super) const CORRECTION_PAYS: f64 = 2.2;
 /// Corrections of one step at most. By trial.
 pub(super) const MOST_CORRECTIONS: usize = 3;
 /// Fixed steps: predictions that miss by more than this part of a range are corrected, of cubics
