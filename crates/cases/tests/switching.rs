@@ -128,6 +128,75 @@ fn what_slides_in_one_system_takes_no_more_steps_than_what_is_smooth() {
     }
 }
 
+/// The steps of a run, and whether it says that it could not follow something.
+fn steps_and_chatter(name: &str, method: &str) -> (u64, bool) {
+    let models = unseen("switching");
+    let model = models.iter().find(|model| model.name == name);
+    let scenario = model.expect("BUG: its name").scenario();
+    let options = scenario.options(&choices(method)).expect("BUG: a method");
+    let never = std::sync::atomic::AtomicBool::new(false);
+    let session = scenario.session(&options).expect("BUG: a model");
+    let end = session.run(&mut [], &never);
+    assert!(end.ending.is_ok(), "{name}, {method}: {:?}", end.ending);
+    let chatters = |text: &str| text.contains("switches to and fro without end");
+    let warned = end.warnings.iter().any(|notice| chatters(&notice.text));
+    (end.statistics.steps, warned)
+}
+
+#[test]
+fn what_others_keep_where_it_switches_is_averaged_where_they_are_affine() {
+    for name in [
+        "sliding-converter",
+        "sliding-heater",
+        "sliding-level-pump",
+        "sliding-stick-slip",
+    ] {
+        let (steps, chatters) = steps_and_chatter(name, "predictive");
+        assert!(steps < 1000 && !chatters, "{name}: {steps} steps");
+    }
+    for name in ["sliding-exponential", "sliding-valve-squared"] {
+        let (steps, chatters) = steps_and_chatter(name, "predictive");
+        assert!(steps < 5000 && chatters, "{name}: {steps} steps");
+    }
+}
+
+#[test]
+fn a_basin_that_is_kept_at_its_level_takes_what_flows_in() {
+    let models = unseen("switching");
+    let model = models
+        .iter()
+        .find(|model| model.name == "sliding-level-pump");
+    let scenario = model.expect("BUG: its name").scenario();
+    let mut choices = choices("predictive");
+    choices.set("tolerance", "1e-6");
+    let options = scenario.options(&choices).expect("BUG: options");
+    let never = std::sync::atomic::AtomicBool::new(false);
+    let mut error = KeptLevel::default();
+    let session = scenario.session(&options).expect("BUG: a model");
+    let end = session.run(&mut [&mut error], &never);
+    assert!(end.ending.is_ok(), "{:?}", end.ending);
+    assert!(error.steps > 50 && error.level < 1e-5, "{error:?}");
+}
+
+/// How far the basin is from its level, at most, while the pump keeps it there.
+#[derive(Debug, Default)]
+struct KeptLevel {
+    steps: usize,
+    level: f64,
+}
+
+impl Observer for KeptLevel {
+    fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
+        let switch = exchange.tasks[1].response.outputs[0].value;
+        if 0.0 < switch && switch < 1.0 {
+            self.steps += 1;
+            let level = exchange.tasks[0].response.states[0];
+            self.level = self.level.max((level - 2.0).abs());
+        }
+        Ok(())
+    }
+}
+
 fn choices(method: &str) -> Choices {
     let mut choices = Choices::default();
     choices.set("method", method);

@@ -389,6 +389,23 @@ mod tests {
     }
 
     #[test]
+    fn a_chain_of_large_gains_is_not_singular() {
+        let size = 4;
+        let below = (1..size).map(|i| (i, i - 1));
+        let entries: Vec<(usize, usize)> = (0..size).map(|i| (i, i)).chain(below).collect();
+        let mut matrix = PatternLu::new(size, entries);
+        matrix.values_mut()[..size].fill(1.0);
+        matrix.values_mut()[size..].fill(-1e7);
+        matrix.factor().unwrap();
+        let mut x = [1.0, 0.0, 0.0, 0.0];
+        matrix.solve(&mut x);
+        for (power, x) in x.iter().enumerate() {
+            let exact = 1e7f64.powi(power as i32);
+            assert!((x - exact).abs() < 1e-12 * exact, "{power}: {x}");
+        }
+    }
+
+    #[test]
     fn a_singular_matrix_is_told() {
         let mut matrix = PatternLu::new(2, vec![(0, 0), (0, 1), (1, 0), (1, 1)]);
         matrix.values_mut().fill(1.0);
