@@ -144,7 +144,7 @@ impl Series<'_> {
     fn show(&self) -> Result<(), Failure> {
         if self.shared.json {
             let all: Vec<_> = self.runs.iter().map(RunSummary::to_json).collect();
-            return output::print(&format!("{:#}\n", serde_json::Value::from(all)));
+            return output::print_json(&serde_json::Value::from(all));
         }
         if self.shared.quiet {
             return Ok(());

@@ -39,7 +39,7 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
 
     if arguments.json {
         let json = all_as_json(&scenario, &fmus, &methods);
-        return output::print(&format!("{json:#}\n"));
+        return output::print_json(&json);
     }
     output::print(&text(&scenario, &fmus, &methods))
 }

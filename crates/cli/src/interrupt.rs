@@ -1,14 +1,22 @@
-//! Ctrl-C: the first ends the run after the step under way, with its results kept; the second ends the program, with the rows
-//! written so far.
+//! Ctrl-C: the first ends the run after the step under way, with its results kept; a step that comes to no end within two
+//! seconds is given up. The second ends the program, with the rows written so far.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::rescue::save_rows;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// When the first signal came.
+static FIRST: OnceLock<Instant> = OnceLock::new();
 
 /// The exit code of a program that Ctrl-C ended.
 const KILLED: i32 = 130;
+/// The step under way has so long to come to its end.
+const GRACE_PERIOD: Duration = Duration::from_secs(2);
+/// Signals that come so shortly after one another are one: some programs send them to a process and to its group.
+const ONE_SIGNAL: Duration = Duration::from_millis(250);
 
 /// Listens for Ctrl-C from now on; the flag it raises.
 pub(crate) fn listen() -> &'static AtomicBool {
@@ -20,9 +28,23 @@ pub(crate) fn listen() -> &'static AtomicBool {
 
 /// What Ctrl-C does.
 fn interrupt() {
-    if INTERRUPTED.swap(true, Ordering::Relaxed) {
+    if !INTERRUPTED.swap(true, Ordering::Relaxed) {
+        let _ = FIRST.set(Instant::now());
+        // Whoever sent the signal may kill the program soon.
+        save_rows();
+        let _ = std::thread::Builder::new().spawn(give_up_later);
+        return;
+    }
+
+    let first = FIRST.get();
+    if first.is_some_and(|first| first.elapsed() > ONE_SIGNAL) {
         // Whoever is stuck stays stuck: the rows so far are all there is.
         save_rows();
         std::process::exit(KILLED);
     }
+}
+
+fn give_up_later() {
+    std::thread::sleep(GRACE_PERIOD);
+    dovetail::fmi::abandon_steps();
 }

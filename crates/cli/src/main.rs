@@ -54,7 +54,7 @@ fn main() -> ExitCode {
 
 fn report(failure: &Failure) -> ExitCode {
     if let Some(message) = failure.message() {
-        eprint!("{message}");
+        output::complain(&message);
     }
     ExitCode::from(failure.exit_code())
 }

@@ -72,7 +72,7 @@ fn selection(
 
 fn show(summary: &RunSummary, shared: &SharedArguments) -> Result<(), Failure> {
     if shared.json {
-        return output::print(&format!("{:#}\n", summary.to_json()));
+        return output::print_json(&summary.to_json());
     }
     if shared.quiet {
         return Ok(());
@@ -80,7 +80,7 @@ fn show(summary: &RunSummary, shared: &SharedArguments) -> Result<(), Failure> {
 
     let text = summary.to_text();
     if shared.writes_to_standard_output() {
-        eprint!("{text}");
+        output::complain(&text);
         return Ok(());
     }
     output::print(&text)

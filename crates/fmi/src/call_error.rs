@@ -38,6 +38,14 @@ pub enum CallError {
         /// What happened then.
         cause: String,
     },
+    /// Nobody waits for it any longer.
+    #[error(
+        "the run was interrupted, and the step under way came to no end: {function} was not called"
+    )]
+    Abandoned {
+        /// The function that was not called.
+        function: &'static str,
+    },
     /// A value was set and is not there.
     #[error("a value that was set is not there")]
     NotTaken,

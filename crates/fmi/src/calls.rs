@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::abandonment::is_abandoned;
 use crate::call_error::CallError;
 use crate::environment::Environment;
 use crate::ffi::{Component, Symbol};
@@ -131,6 +132,11 @@ impl Calls {
     ) -> Result<Status, CallError> {
         let function = function.find()?;
         self.check_alive()?;
+        if is_abandoned() {
+            let function = function.name;
+            return Err(CallError::Abandoned { function });
+        }
+
         let timed = self.start_timing(purpose);
         let component = self.component;
         let ended = guarded(self.environment(), || body(function.pointer, component));

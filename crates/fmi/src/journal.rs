@@ -42,6 +42,8 @@ pub struct Notes {
     pub discarded: u64,
     /// Events inside steps.
     pub events: u64,
+    /// Steps of which the FMU said that they were done, and that they ended elsewhere (3.0).
+    pub odd_times: u64,
     /// Messages, the first of each text.
     pub messages: Vec<Message>,
     /// Messages beyond those kept.

@@ -3,6 +3,7 @@
 //! [`Fmu::open`] unpacks and reads a file, [`Fmu::prepare`] tries it out, [`PreparedFmu::system`]
 //! makes systems of it. This is the only crate that calls foreign libraries.
 
+mod abandonment;
 mod abilities;
 mod applied_inputs;
 pub mod archive;
@@ -39,6 +40,7 @@ mod reactions;
 mod settings;
 mod strings;
 
+pub use abandonment::abandon_steps;
 pub use abilities::{FmuCapabilities, InputMode, OutputSlopes};
 pub use call_error::CallError;
 pub use experiment::{Baseline, Experiment, ExperimentFailure, InputCourse, Observation};

@@ -61,7 +61,7 @@ pub use reference::{ReferenceError, ReferenceFile};
 pub use schedule::Rows;
 pub use sink::{LastRow, Sink};
 pub use summary::{Comparison, FinalValue, FmiCosts, Quality, RunSummary, SystemWork};
-pub use table::{Alignment, Table};
+pub use table::{Alignment, Table, commands_a_terminal, for_terminal};
 pub use trajectory::Trajectory;
 pub use tube_file::TubeFile;
 pub use tubes::Tubes;

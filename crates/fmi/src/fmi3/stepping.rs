@@ -23,6 +23,9 @@ unsafe extern "C" {
     fn dovetail_step3(request: *mut RawRequest, set: Set3, step: Step3, get: Get3) -> c_int;
 }
 
+/// Times of an FMU and ours may differ by rounding, in parts of the step.
+const TIME_SLACK: f64 = 1e-6;
+
 /// What `fmi3DoStep` answers beside its status.
 struct StepFlags {
     event: u8,
@@ -42,18 +45,36 @@ impl StepFlags {
         }
     }
 
-    /// Where a step to `end` has ended.
-    fn end(&self, end: f64, discarded: bool) -> StepEnd {
+    /// Where a step has ended, unless its last successful time cannot be.
+    fn end(&self, step: MacroStep, discarded: bool) -> Result<StepEnd, String> {
         let terminate = self.terminate != 0;
         // An FMU that does not stop early need not report where it stopped.
         let reports_last = self.early != 0 || terminate || discarded;
+        if reports_last && !discarded && !self.is_within(step) {
+            let (last, start, end) = (self.last, step.start, step.end);
+            return Err(format!(
+                "its last successful time is {last}, which is not within the step from {start} to {end}"
+            ));
+        }
 
-        StepEnd {
+        Ok(StepEnd {
             discarded,
-            last: if reports_last { self.last } else { end },
+            last: if reports_last { self.last } else { step.end },
             event: self.event != 0,
             terminate,
-        }
+        })
+    }
+
+    /// Whether the last successful time lies within the step, but for rounding.
+    fn is_within(&self, step: MacroStep) -> bool {
+        let slack = TIME_SLACK * step.size();
+        (step.start - slack..=step.end + slack).contains(&self.last)
+    }
+
+    /// Whether the FMU says at once that it did not stop early and that it stopped elsewhere.
+    fn contradicts_itself(&self, step: MacroStep) -> bool {
+        let elsewhere = (self.last - step.end).abs() > TIME_SLACK * step.size();
+        self.early == 0 && self.terminate == 0 && (elsewhere || self.last.is_nan())
     }
 }
 
@@ -125,7 +146,20 @@ impl Stepping for Instance3 {
         }
 
         self.check_intermediate_inputs()?;
-        Ok(flags.end(request.step.end, ended == Status::Discard))
+        let discarded = ended == Status::Discard;
+        if !discarded && flags.contradicts_itself(request.step) {
+            self.calls
+                .journal
+                .monitor
+                .note(|notes| notes.odd_times += 1);
+        }
+        flags
+            .end(request.step, discarded)
+            .map_err(|message| CallError::Refused {
+                function: "fmi3DoStep",
+                status: "ok, with a time that cannot be",
+                message: Some(message),
+            })
     }
 
     fn end_of_run(&mut self) -> Option<f64> {

@@ -20,11 +20,22 @@ pub(crate) struct InsideFmus {
 impl InsideFmus {
     fn add_counts(&mut self, name: &str, notes: &Notes) {
         let Notes {
-            discarded, events, ..
+            discarded,
+            events,
+            odd_times,
+            ..
         } = notes;
         if *discarded > 0 {
             let text = format!(
                 "`{name}` discarded {discarded} steps, which were then taken in smaller parts"
+            );
+            self.warnings.push(text.into());
+        }
+
+        if *odd_times > 0 {
+            let text = format!(
+                "`{name}` said that steps did not end early, and gave other times than their ends; \
+                 the ends were believed"
             );
             self.warnings.push(text.into());
         }
