@@ -121,7 +121,7 @@ impl Series<'_> {
         let options = self.shared.options(self.scenario, &choices)?;
         let again = self.several || self.shared.verify;
 
-        processes::if_instances_are_single(options, self.scenario, again, self.shared.step_timeout)
+        processes::if_instances_are_single(options, self.scenario, again, self.shared.limits())
     }
 
     /// Measures a run and adds it to the others.

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::housekeeping;
 use crate::rescue::save_rows;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -12,7 +13,7 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static FIRST: OnceLock<Instant> = OnceLock::new();
 
 /// The exit code of a program that Ctrl-C ended.
-const KILLED: i32 = 130;
+const KILLED: u8 = 130;
 /// The step under way has so long to come to its end.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// Signals that come so shortly after one another are one: some programs send them to a process and to its group.
@@ -23,6 +24,7 @@ pub(crate) fn listen() -> &'static AtomicBool {
     dovetail::fmi::on_fmu_exit(save_rows, crate::remedies::AFTER_EXIT);
     // It can only fail where someone else listens already; then Ctrl-C keeps its usual meaning.
     let _ = ctrlc::set_handler(interrupt);
+    housekeeping::start();
     &INTERRUPTED
 }
 
@@ -32,7 +34,6 @@ fn interrupt() {
         let _ = FIRST.set(Instant::now());
         // Whoever sent the signal may kill the program soon.
         save_rows();
-        let _ = std::thread::Builder::new().spawn(give_up_later);
         return;
     }
 
@@ -40,11 +41,14 @@ fn interrupt() {
     if first.is_some_and(|first| first.elapsed() > ONE_SIGNAL) {
         // Whoever is stuck stays stuck: the rows so far are all there is.
         save_rows();
-        std::process::exit(KILLED);
+        dovetail::fmi::leave_at_once(KILLED);
     }
 }
 
-fn give_up_later() {
-    std::thread::sleep(GRACE_PERIOD);
-    dovetail::fmi::abandon_steps();
+/// Gives the step under way up, if an interrupt has waited long enough for its end.
+pub(crate) fn give_up_in_time() {
+    let first = FIRST.get();
+    if first.is_some_and(|first| first.elapsed() > GRACE_PERIOD) {
+        dovetail::fmi::abandon_steps();
+    }
 }

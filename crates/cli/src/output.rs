@@ -1,7 +1,7 @@
 //! Where results go: files and standard output.
 
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -34,6 +34,12 @@ pub(crate) fn restore_working_directory() {
     if let Some(folder) = HOME.get() {
         let _ = std::env::set_current_dir(folder);
     }
+}
+
+/// A path as it was meant when the program was started.
+pub(crate) fn from_home(path: &Path) -> PathBuf {
+    HOME.get()
+        .map_or_else(|| path.to_owned(), |home| home.join(path))
 }
 
 /// Writes to standard output, without what would command a terminal. A reader that has left (`| head`) ends the program without a word.
@@ -111,12 +117,12 @@ pub(crate) fn has_ending(path: &Path, known: &str) -> bool {
 pub(crate) fn open(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
     let refuse = |error| Failure::cannot_write(path, error);
     if is_standard(path) {
-        let file = standard_output().and_then(|out| CsvFile::new(BufWriter::new(out), names));
+        let file = standard_output().and_then(|out| CsvFile::new(Rescued::of(out), names));
         Ok(Box::new(file.map_err(refuse)?))
     } else if has_ending(path, "parquet") {
         parquet(path, names)
     } else {
-        let file = Rescued::create(path).and_then(|file| CsvFile::new(file, names));
+        let file = Rescued::create(&from_home(path)).and_then(|file| CsvFile::new(file, names));
         Ok(Box::new(file.map_err(refuse)?))
     }
 }
@@ -136,7 +142,7 @@ fn duplicate() -> io::Result<File> {
 
 #[cfg(feature = "parquet")]
 fn parquet(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
-    let file = dovetail::report::ParquetFile::create(path, names)
+    let file = dovetail::report::ParquetFile::create(from_home(path), names)
         .map_err(|error| Failure::cannot_write(path, error))?;
     Ok(Box::new(file))
 }
@@ -162,7 +168,8 @@ impl Page {
     }
 
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let file = File::create(path).map_err(|error| Failure::cannot_write(path, error))?;
+        let file = File::create(from_home(path));
+        let file = file.map_err(|error| Failure::cannot_write(path, error))?;
         Ok(Self {
             path: path.to_owned(),
             file,

@@ -56,7 +56,7 @@ fn options(arguments: &RunArguments, scenario: &Scenario) -> Result<RunOptions, 
     let options = shared.options(scenario, &choices)?;
 
     // Each run makes its FMUs anew.
-    processes::if_instances_are_single(options, scenario, shared.verify, shared.step_timeout)
+    processes::if_instances_are_single(options, scenario, shared.verify, shared.limits())
 }
 
 fn selection(

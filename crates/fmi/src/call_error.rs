@@ -46,6 +46,12 @@ pub enum CallError {
         /// The function that was not called.
         function: &'static str,
     },
+    /// A text that cannot be read.
+    #[error("{function} gave a text that cannot be read: its pointer leads nowhere")]
+    BadText {
+        /// The function.
+        function: &'static str,
+    },
     /// A value was set and is not there.
     #[error("a value that was set is not there")]
     NotTaken,

@@ -137,16 +137,25 @@ impl Calls {
             return Err(CallError::Abandoned { function });
         }
 
+        let logs = self.journal.log.is_some();
+        if logs {
+            let arguments = arguments();
+            self.journal
+                .log_call(function.name, format_args!("{arguments}"));
+        }
+
         let timed = self.start_timing(purpose);
         let component = self.component;
-        let ended = guarded(self.environment(), || body(function.pointer, component));
+        let ended = guarded(self.environment(), function.name, || {
+            body(function.pointer, component)
+        });
 
         if let Some((weight, before)) = timed {
             self.count_time(purpose, weight, before.elapsed());
         }
 
-        if self.journal.log.is_some() {
-            self.log(function.name, &arguments(), ended);
+        if logs {
+            self.journal.log_status(function.name, ending(ended));
         }
         self.judge(function.name, ended)
     }
@@ -197,12 +206,6 @@ impl Calls {
         body: impl FnOnce(F, Component) -> i32,
     ) -> Result<(), CallError> {
         self.demand(function, purpose, String::new, body)
-    }
-
-    fn log(&self, function: &'static str, arguments: &str, ended: Result<i32, Crash>) {
-        let status = ending(ended);
-        self.journal
-            .log_call(format_args!("{function}({arguments}) -> {status}"));
     }
 }
 
@@ -269,7 +272,9 @@ impl Calls {
     ) -> Result<Status, CallError> {
         match ended {
             Ended::Step(status) => self.judge(functions.step, Ok(status)),
-            Ended::Crashed(crash) => self.judge(functions.step, Err(crash)),
+            Ended::CrashedInSet(crash) => self.judge(functions.set, Err(crash)),
+            Ended::CrashedInStep(crash) => self.judge(functions.step, Err(crash)),
+            Ended::CrashedInGet(crash) => self.judge(functions.get, Err(crash)),
             Ended::Set(status) => Err(self.not_done(functions.set, status)),
             Ended::Get(0 | 1) => Ok(Status::Fine),
             Ended::Get(status) => Err(self.not_done(functions.get, status)),
@@ -351,6 +356,11 @@ pub(crate) fn made_component(
     made: Result<Component, Crash>,
     journal: &Journal,
 ) -> Result<Component, CallError> {
+    match made {
+        Ok(component) if component.is_null() => journal.log_status(function, "no instance"),
+        Ok(_) => journal.log_status(function, "an instance"),
+        Err(crash) => journal.log_status(function, format_args!("crash by {crash}")),
+    }
     match made {
         Ok(component) if !component.is_null() => Ok(component),
         Ok(_) => Err(CallError::NotInstantiated {

@@ -1,7 +1,7 @@
 //! What the user should know of a run.
 
 use dovetail_core::{Capabilities, Notice, Remedy};
-use dovetail_fmi::{Message, Notes};
+use dovetail_fmi::{Message, Notes, changes_in_words};
 use dovetail_methods::{COMMON, Limits, MethodKind, TOLERANCE};
 
 use crate::options::RunOptions;
@@ -46,6 +46,24 @@ impl InsideFmus {
         }
     }
 
+    /// What an FMU did beside its work.
+    fn add_conduct(&mut self, name: &str, notes: &Notes) {
+        if let Some(changed) = changes_in_words(notes.changed) {
+            let text = format!("`{name}` changed {changed}, which was put back after its calls");
+            self.warnings.push(text.into());
+        }
+
+        let odd = notes.odd_library.iter().chain(&notes.bad_log);
+        for oddity in odd {
+            self.warnings.push(format!("`{name}`: {oddity}").into());
+        }
+
+        if let Some(bad) = &notes.bad_end {
+            let text = format!("`{name}` failed when it was ended, after the run: {bad}");
+            self.warnings.push(text.into());
+        }
+    }
+
     fn add_messages(&mut self, name: &str, notes: &Notes) {
         let messages = notes.messages.iter();
         let mut messages = messages.filter(|m| m.status > 0 && !m.text.is_empty());
@@ -79,6 +97,7 @@ impl Scenario {
         for (part, notes) in self.parts.iter().zip(notes) {
             if let Some(notes) = notes {
                 found.add_counts(part.name(), notes);
+                found.add_conduct(part.name(), notes);
                 found.add_messages(part.name(), notes);
             }
         }

@@ -45,17 +45,24 @@ pub trait SystemFactory {
 
 /// Serves the process that has started this one, whose end of the channel is our standard input,
 /// until it is gone. `open` gets the job that the process was started for; `task` does what is
-/// asked of a process that was started for tasks.
+/// asked of a process that was started for tasks. What the process does is noted in a page that
+/// `notes` gets.
 ///
 /// Standard input and output then belong to nobody: what foreign code reads is empty, and what it
 /// prints goes to standard error, away from results.
 pub fn serve<M: SystemFactory>(
     texts: TextTable,
+    notes: impl FnOnce(&'static [AtomicU64]),
     open: impl FnOnce(&[u8]) -> std::result::Result<M, String>,
     task: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
 ) -> Result<()> {
     let socket = take_over_channel()?;
     end_with(socket.try_clone()?)?;
+    if let Ok(Some(file)) = receive_file(&socket) {
+        // It is read when this process is gone, and so never given back.
+        let page: &'static SharedMemory = Box::leak(Box::new(SharedMemory::of(file)?));
+        notes(page.words());
+    }
     // Whoever started us may leave at any time: that ends this process in order.
     let _ = Server {
         socket,
@@ -180,7 +187,12 @@ impl Server {
                 }
                 Question::TextOf => put_text(words, self.texts, take.float()),
                 Question::NumberOf => put_number(words, self.texts, &take.bytes()),
-                Question::Leave => put_bytes(words, &maker.final_notes()),
+                Question::Leave => {
+                    // What it does on its way out belongs to the notes.
+                    drop(system);
+                    put_bytes(words, &maker.final_notes());
+                    return channel::pass(memory, &self.socket, ANSWERED);
+                }
                 Question::Save | Question::Restore => {
                     let system = system.as_mut();
                     let done = match asked {
@@ -193,9 +205,6 @@ impl Server {
                 }
             }
             channel::pass(memory, &self.socket, ANSWERED)?;
-            if asked == Question::Leave {
-                return Ok(());
-            }
         }
     }
 
