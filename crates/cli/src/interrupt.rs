@@ -34,6 +34,7 @@ fn interrupt() {
         let _ = FIRST.set(Instant::now());
         // Whoever sent the signal may kill the program soon.
         save_rows();
+        dovetail::fmi::abandon_loading();
         return;
     }
 

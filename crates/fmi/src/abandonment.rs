@@ -7,6 +7,16 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static ABANDONED: AtomicBool = AtomicBool::new(false);
+static LOADING_ABANDONED: AtomicBool = AtomicBool::new(false);
+
+/// From now on no archive is unpacked: what is under way ends with an error, and leaves nothing.
+pub fn abandon_loading() {
+    LOADING_ABANDONED.store(true, Ordering::Relaxed);
+}
+
+pub(crate) fn is_loading_abandoned() -> bool {
+    LOADING_ABANDONED.load(Ordering::Relaxed)
+}
 
 /// From now on no function of an FMU is called in this process, but those that free what it has.
 pub fn abandon_steps() {

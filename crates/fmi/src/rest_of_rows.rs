@@ -32,7 +32,7 @@ impl RestOfRows {
         // SAFETY: the path ends with a zero, and nobody else uses the memory.
         let begun = unsafe { dovetail_rest_begin(path.as_ptr()) };
         IN_USE.store(begun, Ordering::Release);
-        begun.then_some(Self(()))
+        begun.then(|| Self(()))
     }
 
     /// More of them.
