@@ -31,6 +31,7 @@ use failure::Failure;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    dovetail::fmi::ignore_file_limit();
     if arguments.command.may_run_fmus() {
         dovetail::fmi::supervise(remedies::AFTER_EXIT);
     }

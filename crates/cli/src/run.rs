@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let selection = selection(&scenario, &session, shared)?;
     let page = shared.page()?;
     let keep = if page.is_some() {
-        Keep::Shown
+        Keep::Drawn
     } else {
         Keep::Nothing
     };

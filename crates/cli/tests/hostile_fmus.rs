@@ -352,3 +352,101 @@ fn hostile_fmus_harm_nobody() {
     }
     assert_eq!(bad, 0, "combinations that do harm");
 }
+
+/// A command with an FMU that does this.
+fn with_harm(harm: &str, arguments: &[&str]) -> support::Done {
+    let mut command = support::command(arguments);
+    let done = command.env("DOVETAIL_HOSTILE", harm).output();
+    done.expect("the program starts").into()
+}
+
+#[test]
+fn a_static_look_runs_nothing_of_an_fmu() {
+    for fmu in fmus() {
+        let fmu = fmu.display().to_string();
+        let looked = with_harm("constructor:abort", &["inspect", &fmu, "--static"]).exits(0);
+        assert!(looked.out.contains("not tried"), "{}", looked.out);
+        let json = with_harm(
+            "constructor:abort",
+            &["inspect", &fmu, "--static", "--json"],
+        );
+        let unit = &json.exits(0).json()["units"][0];
+        assert!(unit["probed"].is_null() && unit["declared"].is_object());
+    }
+}
+
+#[test]
+fn checks_and_looks_are_isolated() {
+    for fmu in fmus() {
+        let fmu = fmu.display().to_string();
+        for harm in [
+            "constructor:segfault",
+            "instantiate:_exit",
+            "initialize:abort",
+        ] {
+            with_harm(harm, &["check", &fmu]).exits(2);
+            let looked = with_harm(harm, &["inspect", &fmu]).exits(0);
+            assert!(
+                looked.out.contains("it cannot be run here"),
+                "{}",
+                looked.out
+            );
+        }
+    }
+}
+
+#[test]
+fn what_an_fmu_has_changed_is_said() {
+    let fmu = fmus()[0].display().to_string();
+    let changes = [
+        ("chdir", "the working directory"),
+        ("umask", "the umask"),
+        ("round", "floating-point arithmetic"),
+        ("handler", "the handlers of signals"),
+    ];
+    for (kind, what) in changes {
+        let harm = format!("initialize:{kind}");
+        let done = with_harm(&harm, &["run", &fmu, "--stop-time", "1"]).exits(0);
+        assert!(done.out.contains(what), "{kind}: {}", done.out);
+    }
+}
+
+#[test]
+fn a_process_that_an_fmu_copies_goes_on_once() {
+    let folder = Folder::new();
+    let output = folder.name("rows.csv");
+    let fmu = fmus()[2].display().to_string();
+    let rows = |harm: &str, more: &[&str]| {
+        let run = [
+            "run",
+            &fmu,
+            "--stop-time",
+            "1",
+            "--method",
+            "jacobi",
+            "--output",
+            &output,
+        ];
+        with_harm(harm, &[&run[..], more].concat()).exits(0);
+        folder.read("rows.csv")
+    };
+    let undisturbed = rows("none:none", &[]);
+    assert_eq!(rows("step:copy:0.9:host", &[]), undisturbed);
+    assert_eq!(
+        rows("step:copy:0.9:worker", &["--workers", "processes"]),
+        undisturbed
+    );
+}
+
+#[test]
+fn a_relative_page_is_written_where_the_program_was_started() {
+    let folder = Folder::new();
+    let fmu = fmus()[0].display().to_string();
+    let mut command = support::command(&["run", &fmu, "--stop-time", "1", "--report", "page.html"]);
+    command
+        .current_dir(folder.path(""))
+        .env("DOVETAIL_HOSTILE", "instantiate:chdir");
+    let done: support::Done = command.output().expect("the program starts").into();
+    done.exits(0);
+    assert!(folder.path("page.html").exists());
+}

@@ -274,6 +274,11 @@ void on_crash(int number, siginfo_t *info, void *context) {
     if (!again || info->si_code <= 0) raise(number);
 }
 
+/* A file that may grow no more is an error of the write, not the end of the program. */
+void dovetail_ignore_file_limit(void) {
+    signal(SIGXFSZ, SIG_IGN);
+}
+
 /* Installs the guard, once per process. */
 void dovetail_guard_install(void) {
     struct sigaction action;
@@ -285,8 +290,6 @@ void dovetail_guard_install(void) {
     for (int i = 0; i < CAUGHT_COUNT; i++) {
         sigaction(CAUGHT[i], &action, &previous[i]);
     }
-    /* A file that may grow no more is an error of the write, not the end of the program. */
-    signal(SIGXFSZ, SIG_IGN);
     signal(SIGALRM, on_alarm);
     pthread_key_create(&slot_key, leave_slot);
     pthread_atfork(NULL, NULL, note_copy);

@@ -269,7 +269,7 @@ pub(crate) fn numbers_of_texts(
         // SAFETY: a text is valid until the next call of the FMU.
         let bytes = unsafe { guard::text_bytes(text) };
         *number = match bytes {
-            Some(bytes) => strings::number(&String::from_utf8_lossy(bytes)),
+            Some(bytes) => strings::passing_number(&String::from_utf8_lossy(bytes)),
             None if text.is_null() => 0.0,
             None => return Err(CallError::BadText { function }),
         };

@@ -37,6 +37,14 @@ unsafe extern "C" {
     fn dovetail_guard_ended(code: c_int);
     fn dovetail_leave_at_once(code: c_int) -> !;
     fn dovetail_supervise();
+    fn dovetail_ignore_file_limit();
+}
+
+/// A file that may grow no more is an error of whoever writes it from now on, not the end of the
+/// program.
+pub fn ignore_file_limit() {
+    // SAFETY: ignores a signal.
+    unsafe { dovetail_ignore_file_limit() };
 }
 
 /// Ends the program with this exit code, now: nobody is waited for, and no library does anything

@@ -54,7 +54,8 @@ pub use fmu::error::{FmuError, InterfaceUse};
 pub use fmu::instances::InstanceChoice;
 pub use fmu::{Fmu, PreparedFmu, Probing, RunConditions, Settings};
 pub use guard::{
-    Crash, end_in_order, leave_at_once, on_fmu_exit, set_single_fmu_process, supervise,
+    Crash, end_in_order, ignore_file_limit, leave_at_once, on_fmu_exit, set_single_fmu_process,
+    supervise,
 };
 pub use journal::{CallLog, Costs, Message, Monitor, Notes};
 pub use knowledge::ProbeResult;
@@ -63,5 +64,7 @@ pub use probe::ExperimentRunner;
 pub use reactions::Reactions;
 pub use rest_of_rows::RestOfRows;
 pub use settings::SettingError;
-pub use strings::{number as text_to_number, text as number_to_text};
+pub use strings::{
+    number as text_to_number, passing_number as passing_text_to_number, text as number_to_text,
+};
 pub use surroundings::{changes_in_words, put_back_surroundings};

@@ -124,7 +124,19 @@ impl SystemRequest {
     }
 }
 
+/// So many texts are known by both numbers at a time.
+const MOST_TEXTS: usize = 1024;
+
 impl Dictionary {
+    /// What is forgotten is asked for again.
+    fn make_room(&mut self) {
+        for numbers in [&mut self.here, &mut self.there] {
+            if numbers.len() >= MOST_TEXTS {
+                numbers.clear();
+            }
+        }
+    }
+
     fn of(interface: &Interface) -> Self {
         let inputs = interface.inputs.iter().map(|input| input.kind);
         let outputs = interface.outputs.iter().map(|output| output.kind);
@@ -353,11 +365,20 @@ impl Remote {
         }
 
         let text = (self.pool.texts().text)(here);
-        let there = self.ask(
-            Question::NumberOf,
-            |put| put.bytes(text.as_bytes()),
-            |take| take.float(),
-        )?;
+        let mut rest = text.as_bytes();
+        let there = loop {
+            let (piece, after) = rest.split_at(rest.len().min(PIECE));
+            let write = |put: &mut Put<'_>| {
+                put.word(after.is_empty().into());
+                put.bytes(piece);
+            };
+            let number = self.ask(Question::NumberOf, write, |take| take.float())?;
+            if after.is_empty() {
+                break number;
+            }
+            rest = after;
+        };
+        self.dictionary.make_room();
         self.dictionary.there.insert(here.to_bits(), there);
         Ok(())
     }
@@ -365,15 +386,28 @@ impl Remote {
     /// The number here of a text that has a number there.
     fn number_here(&mut self, there: f64) -> Result<f64, Error> {
         if let Some(&here) = self.dictionary.here.get(&there.to_bits()) {
+            (self.pool.texts().keep)(here);
             return Ok(here);
         }
 
-        let text = self.ask(
-            Question::TextOf,
-            |put| put.float(there),
-            |take| take.bytes(),
-        )?;
-        let here = (self.pool.texts().number)(&String::from_utf8_lossy(&text));
+        let mut text = Vec::new();
+        loop {
+            let at = text.len() as u64;
+            let write = |put: &mut Put<'_>| {
+                put.float(there);
+                put.word(at);
+            };
+            let length = self.ask(Question::TextOf, write, |take| {
+                let length = take.word() as usize;
+                text.extend(take.bytes());
+                length
+            })?;
+            if text.len() >= length {
+                break;
+            }
+        }
+        let here = (self.pool.texts().passing)(&String::from_utf8_lossy(&text));
+        self.dictionary.make_room();
         self.dictionary.here.insert(there.to_bits(), here);
 
         Ok(here)
