@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use dovetail::fmi::{CallWatch, calls_under_way, leave_at_once, put_back_surroundings};
 
-use crate::rescue::save_rows;
+use crate::rescue::{save_rows, save_rows_in_time};
 use crate::{interrupt, output};
 
 /// Between two rounds.
@@ -44,7 +44,7 @@ fn rounds(begun: &Sender<()>) {
     let mut calls = CallWatch::default();
     for round in 1_u32.. {
         sleep(LIMIT.get().map_or(PAUSE, |limit| PAUSE.min(*limit / 4)));
-        save_rows();
+        save_rows_in_time();
         interrupt::give_up_in_time();
         if round.is_multiple_of(ROUNDS_TO_PUT_BACK) {
             put_back_surroundings();

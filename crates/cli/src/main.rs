@@ -13,6 +13,8 @@ mod inspect;
 mod interrupt;
 mod names;
 mod output;
+#[cfg(feature = "parquet")]
+mod parquet_rows;
 mod processes;
 mod progress;
 mod reference;

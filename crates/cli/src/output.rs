@@ -142,8 +142,8 @@ fn duplicate() -> io::Result<File> {
 
 #[cfg(feature = "parquet")]
 fn parquet(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
-    let file = dovetail::report::ParquetFile::create(from_home(path), names)
-        .map_err(|error| Failure::cannot_write(path, error))?;
+    let file = crate::parquet_rows::ParquetRows::create(&from_home(path), names);
+    let file = file.map_err(|error| Failure::cannot_write(path, error))?;
     Ok(Box::new(file))
 }
 

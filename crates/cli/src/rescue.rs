@@ -12,10 +12,24 @@ use crate::housekeeping;
 /// So much is kept in memory until it is written, by a second later.
 const CAPACITY: usize = 1 << 16;
 
-type Shared = Mutex<RowBuffer>;
+/// A file whose rows can be saved by others than those who write them.
+pub(crate) trait Rescue: Send {
+    /// Writes what has waited long enough, or all of it where the program is about to end.
+    fn rescue(&mut self, program_ends: bool);
+}
 
 /// The result files that are being written.
-static OPEN: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+static OPEN: Mutex<Vec<Weak<Mutex<dyn Rescue>>>> = Mutex::new(Vec::new());
+
+/// Has a file saved from now on.
+pub(crate) fn register<R: Rescue + 'static>(file: &Arc<Mutex<R>>) {
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    open.retain(|known| known.strong_count() > 0);
+    let file: Arc<Mutex<dyn Rescue>> = file.clone();
+    open.push(Arc::downgrade(&file));
+    drop(open);
+    housekeeping::start();
+}
 
 /// Lines on their way to a file, to which only whole ones are written.
 struct RowBuffer {
@@ -46,6 +60,12 @@ impl RowBuffer {
     /// Whether all went well so far.
     fn check(&mut self) -> io::Result<()> {
         self.failure.take().map_or(Ok(()), Err)
+    }
+}
+
+impl Rescue for RowBuffer {
+    fn rescue(&mut self, _program_ends: bool) {
+        self.write_rows();
     }
 }
 
@@ -84,7 +104,7 @@ fn cut(file: &File, bytes: u64) {
 }
 
 /// A file of lines that can be saved by whoever ends the program.
-pub(crate) struct Rescued(Arc<Shared>);
+pub(crate) struct Rescued(Arc<Mutex<RowBuffer>>);
 
 impl Rescued {
     /// Creates the file, or empties one that exists.
@@ -105,10 +125,7 @@ impl Rescued {
             rest,
             failure: None,
         }));
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|known| known.strong_count() > 0);
-        open.push(Arc::downgrade(&file));
-        housekeeping::start();
+        register(&file);
 
         Self(file)
     }
@@ -138,13 +155,23 @@ impl Write for Rescued {
     }
 }
 
-/// Writes out what is in memory. A file that someone is writing to at this moment is left to them: nobody is waited for.
+/// Writes out what has waited long enough. A file that someone is writing to at this moment is left to them: nobody is waited
+/// for.
+pub(crate) fn save_rows_in_time() {
+    rescue_all(false);
+}
+
+/// Writes out what is in memory: the program may end now.
 pub(crate) fn save_rows() {
+    rescue_all(true);
+}
+
+fn rescue_all(program_ends: bool) {
     let Ok(open) = OPEN.try_lock() else { return };
     for file in open.iter().filter_map(Weak::upgrade) {
         match file.try_lock() {
-            Ok(mut buffer) => buffer.write_rows(),
-            Err(TryLockError::Poisoned(buffer)) => buffer.into_inner().write_rows(),
+            Ok(mut file) => file.rescue(program_ends),
+            Err(TryLockError::Poisoned(file)) => file.into_inner().rescue(program_ends),
             Err(TryLockError::WouldBlock) => {}
         }
     }

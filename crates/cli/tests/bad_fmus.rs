@@ -36,7 +36,7 @@ const EXPECTED: &[(&str, i32, &str)] = &[
     (
         "abort-in-constructor",
         2,
-        "its constructors crashed by a call of abort()",
+        "its process was killed by signal 6 (abort) in the constructors of its library",
     ),
     ("no-instance", 2, "gave no instance"),
     ("wrong-token", 2, "gave no instance"),

@@ -132,8 +132,12 @@ void dovetail_notebook_counts(uint64_t *counts) {
 /* Whether this process is a copy that an FMU has made of ours. */
 static volatile sig_atomic_t copied = 0;
 
+static void expect_impossible_words(void);
+
+/* What is looked at after every call anyway tells of it. */
 static void note_copy(void) {
     copied = 1;
+    expect_impossible_words();
 }
 
 /* A copy that comes back from the FMU's call would do all that we do a second time. */
@@ -185,6 +189,14 @@ static void say_ended(const char *how) {
     say("\n");
 }
 
+static void on_alarm(int number);
+
+/* Gives what comes so many seconds. The signal belongs to others until then. */
+static void allow(unsigned seconds) {
+    signal(SIGALRM, on_alarm);
+    alarm(seconds);
+}
+
 /* The program tells us from now on when it ends. */
 void dovetail_guard_tells_its_end(void) {
     tells_its_end = 1;
@@ -194,7 +206,7 @@ void dovetail_guard_tells_its_end(void) {
 void dovetail_guard_ended(int code) {
     notebook->code = code;
     notebook->ended = 1;
-    if (installed) alarm(SECONDS_TO_RECOVER);
+    if (installed) allow(SECONDS_TO_RECOVER);
 }
 
 void dovetail_leave_at_once(int code) {
@@ -256,15 +268,18 @@ void on_crash(int number, siginfo_t *info, void *context) {
         if (settled_by_foreign_handler(number, info, context)) return;
         escape = NULL;
         escaped_by = number;
-        signal(SIGALRM, on_alarm);
-        alarm(single_fmu_process ? SECONDS_TO_RECOVER_ALONE : SECONDS_TO_RECOVER);
+        allow(single_fmu_process ? SECONDS_TO_RECOVER_ALONE : SECONDS_TO_RECOVER);
         __builtin_longjmp(target, 1);
     }
     if (notebook->ended) {
         say("warning: an FMU crashed when its library was left; the results are complete\n");
         _exit(notebook->code);
     }
-    if (!single_fmu_process) save_all();
+    if (!single_fmu_process) {
+        allow(SECONDS_TO_RECOVER); /* saving may wait for memory that the crash has left locked */
+        save_all();
+        alarm(0);
+    }
     /* Not ours: whoever caught it before us has it, on the second try. */
     for (int i = 0; i < CAUGHT_COUNT; i++) {
         if (CAUGHT[i] == number) sigaction(number, &previous[i], NULL);
@@ -290,7 +305,6 @@ void dovetail_guard_install(void) {
     for (int i = 0; i < CAUGHT_COUNT; i++) {
         sigaction(CAUGHT[i], &action, &previous[i]);
     }
-    signal(SIGALRM, on_alarm);
     pthread_key_create(&slot_key, leave_slot);
     pthread_atfork(NULL, NULL, note_copy);
     note_surroundings();
@@ -321,7 +335,11 @@ static inline bool control_words_differ(void) {
     uint16_t x87;
     __asm__ volatile("fnstcw %0" : "=m"(x87));
     uint32_t mxcsr = __builtin_ia32_stmxcsr() & ~(uint32_t)MXCSR_FLAGS;
-    return (mxcsr ^ host_mxcsr) | (uint32_t)(x87 ^ host_x87);
+    return mxcsr != host_mxcsr || x87 != host_x87;
+}
+
+static void expect_impossible_words(void) {
+    host_mxcsr = MXCSR_FLAGS;
 }
 
 static void set_control_words(void) {
@@ -340,10 +358,12 @@ static inline uint64_t fpcr(void) {
 }
 
 void note_control_words(void) { host_fpcr = fpcr(); }
+static void expect_impossible_words(void) { host_fpcr = ~(uint64_t)0; }
 static inline bool control_words_differ(void) { return fpcr() != host_fpcr; }
 static void set_control_words(void) { __asm__ volatile("msr fpcr, %0" : : "r"(host_fpcr)); }
 #else
 void note_control_words(void) {}
+static void expect_impossible_words(void) {}
 static inline bool control_words_differ(void) { return false; }
 static void set_control_words(void) {}
 #endif
@@ -369,23 +389,20 @@ void dovetail_callback(void (*body)(void *), void *context) {
 }
 
 static __attribute__((noinline, cold)) void put_back_control_words(uint64_t environment) {
+    if (copied) leave_copy();
     set_control_words();
     report_change(environment, CHANGED_FLOATING_POINT);
 }
 
 static inline void begin_call(CallSlot *mine, void *environment, void **here) {
+    mine->count++;
     mine->environment = (uint64_t)(uintptr_t)environment;
     escape = here;
 }
 
-static inline void check_control_words(const CallSlot *mine) {
-    if (__builtin_expect(control_words_differ(), 0)) put_back_control_words(mine->environment);
-}
-
 static inline void end_call(CallSlot *mine) {
     escape = NULL;
-    if (__builtin_expect(copied, 0)) leave_copy();
-    check_control_words(mine);
+    if (__builtin_expect(control_words_differ(), 0)) put_back_control_words(mine->environment);
     mine->environment = 0;
 }
 
@@ -411,7 +428,6 @@ __attribute__((noinline)) int dovetail_guard(void (*body)(void *), void *context
         memcpy(mine->name, name, kept);
         mine->name[kept] = 0;
         mine->function = NAMED;
-        mine->count++;
         begin_call(mine, environment, here);
         body(context);
         end_call(mine);
@@ -444,8 +460,9 @@ __attribute__((noinline)) int dovetail_guard_open(const char *file, void *enviro
     CallSlot *mine = my_slot();
     strcpy(mine->name, "the constructors of its library");
     mine->function = NAMED;
-    mine->count++;
     begin_call(mine, environment, here);
+    /* A crash leaves the loader locked: a process that can be spared dies of it. */
+    if (single_fmu_process) escape = NULL;
     *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
     if (*handle == NULL) {
         const char *why = dlerror();
@@ -475,6 +492,10 @@ typedef struct {
     uint8_t terminate;
     uint8_t early;
     double last;
+    /* What is called: as arguments they would have to be kept beside the jump. */
+    void (*set)(void);
+    void (*step)(void);
+    void (*get)(void);
 } Request;
 
 /* Which call ended a step; after a crash, three more. */
@@ -489,64 +510,71 @@ typedef int (*Set2)(void *, const unsigned *, size_t, const double *);
 typedef int (*Step2)(void *, double, double, int);
 typedef int (*Get2)(void *, const unsigned *, size_t, double *);
 
-/* Returns 16 times the status, or the signal, plus which call it came from. */
-__attribute__((noinline)) int dovetail_step2(Request *request, Set2 set, Step2 step, Get2 get) {
-    void *here[5];
-    if (__builtin_setjmp(here) != 0) return crashed_in_step(SET_REAL);
-    CallSlot *mine = my_slot();
-    mine->count++;
-    begin_call(mine, request->environment, here);
+/* The calls alone. */
+static inline int make_step2(const Request *request, CallSlot *mine) {
     int status = 0, where = IN_SET;
     if (request->input_count > 0) {
         mine->function = SET_REAL;
-        status = set(request->component, request->inputs, request->input_count, request->input_values);
-        check_control_words(mine);
+        status = ((Set2)request->set)(request->component, request->inputs, request->input_count, request->input_values);
     }
     if (status <= 1) {
         where = IN_STEP;
         mine->function = DO_STEP_2;
-        status = step(request->component, request->time, request->size, request->final);
-        check_control_words(mine);
+        status = ((Step2)request->step)(request->component, request->time, request->size, request->final);
     }
     if (status <= 1 && where == IN_STEP && request->output_count > 0) {
         where = IN_GET;
         mine->function = GET_REAL;
-        status = get(request->component, request->outputs, request->output_count, request->output_values);
+        status = ((Get2)request->get)(request->component, request->outputs, request->output_count, request->output_values);
     }
-    end_call(mine);
     return 16 * status + where;
+}
+
+/* Returns 16 times the status, or the signal, plus which call it came from. */
+__attribute__((noinline)) int dovetail_step2(Request *request) {
+    void *here[5];
+    if (__builtin_setjmp(here) != 0) return crashed_in_step(SET_REAL);
+    CallSlot *mine = my_slot();
+    begin_call(mine, request->environment, here);
+    int answer = make_step2(request, mine);
+    end_call(slot);
+    return answer;
 }
 
 typedef int (*Set3)(void *, const unsigned *, size_t, const double *, size_t);
 typedef int (*Step3)(void *, double, double, bool, uint8_t *, uint8_t *, uint8_t *, double *);
 typedef int (*Get3)(void *, const unsigned *, size_t, double *, size_t);
 
-__attribute__((noinline)) int dovetail_step3(Request *request, Set3 set, Step3 step, Get3 get) {
-    void *here[5];
-    if (__builtin_setjmp(here) != 0) return crashed_in_step(SET_FLOAT64);
-    CallSlot *mine = my_slot();
-    mine->count++;
-    begin_call(mine, request->environment, here);
+static inline int make_step3(Request *request, CallSlot *mine) {
     int status = 0, where = IN_SET;
     if (request->input_count > 0) {
         mine->function = SET_FLOAT64;
-        status = set(request->component, request->inputs, request->input_count, request->input_values, request->input_value_count);
-        check_control_words(mine);
+        status = ((Set3)request->set)(request->component, request->inputs, request->input_count, request->input_values,
+                                       request->input_value_count);
     }
     if (status <= 1) {
         where = IN_STEP;
         mine->function = DO_STEP_3;
-        status = step(request->component, request->time, request->size, request->final, &request->event, &request->terminate,
-                      &request->early, &request->last);
-        check_control_words(mine);
+        status = ((Step3)request->step)(request->component, request->time, request->size, request->final, &request->event,
+                                         &request->terminate, &request->early, &request->last);
     }
     if (status <= 1 && where == IN_STEP && request->output_count > 0) {
         where = IN_GET;
         mine->function = GET_FLOAT64;
-        status = get(request->component, request->outputs, request->output_count, request->output_values, request->output_value_count);
+        status = ((Get3)request->get)(request->component, request->outputs, request->output_count, request->output_values,
+                                       request->output_value_count);
     }
-    end_call(mine);
     return 16 * status + where;
+}
+
+__attribute__((noinline)) int dovetail_step3(Request *request) {
+    void *here[5];
+    if (__builtin_setjmp(here) != 0) return crashed_in_step(SET_FLOAT64);
+    CallSlot *mine = my_slot();
+    begin_call(mine, request->environment, here);
+    int answer = make_step3(request, mine);
+    end_call(slot);
+    return answer;
 }
 
 /* --- messages of FMI 2.0 ------------------------------------------------------------------------------------------ */

@@ -10,8 +10,8 @@
 
 void note_control_words(void);
 
-/* Signals by which the program is asked to end, waits for its children and is woken. */
-static const int HEARD[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGCHLD, SIGXFSZ};
+/* Signals by which the program is asked to end, and waits for its children. */
+static const int HEARD[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD, SIGXFSZ};
 enum { HEARD_COUNT = sizeof HEARD / sizeof HEARD[0] };
 
 static int home = -1;

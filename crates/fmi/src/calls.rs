@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::abandonment::is_abandoned;
@@ -222,10 +223,13 @@ impl Calls {
         self.sampler.took(time);
     }
 
-    /// Whether the next step may take the fast path: nobody logs its calls or times them.
+    /// Whether the next step may take the fast path: nobody logs its calls or times them, and what
+    /// each of them leaves behind need not be looked at.
     #[inline]
     pub fn allows_fast_step(&mut self) -> bool {
-        !self.begin_sample() && self.journal.log.is_none()
+        let journal = &self.journal;
+        let plain = journal.log.is_none() && !journal.disturbs.load(Ordering::Relaxed);
+        !self.begin_sample() && plain
     }
 
     fn start_timing(&self, purpose: Purpose) -> Option<(f64, Instant)> {

@@ -112,6 +112,7 @@ mod tests {
             instance: name.to_owned(),
             monitor: Arc::default(),
             log: None,
+            disturbs: false.into(),
         });
         let environment = Environment::of(Arc::as_ptr(&journal));
         (journal.clone(), Registered::two(environment, journal))

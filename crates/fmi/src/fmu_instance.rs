@@ -181,8 +181,13 @@ impl<V: FmiVersion> FmuInstance<V> {
     }
 
     /// What callbacks find the instance by, and the component, for whoever prepares steps.
-    pub fn prepared_step(&self, layout: &Arc<Layout>) -> PreparedStep {
-        PreparedStep::new(self.calls.component(), self.calls.environment(), layout)
+    pub fn prepared_step(
+        &self,
+        layout: &Arc<Layout>,
+        functions: [*const c_void; 3],
+    ) -> PreparedStep {
+        let (component, environment) = (self.calls.component(), self.calls.environment());
+        PreparedStep::new(component, environment, layout, functions)
     }
 }
 

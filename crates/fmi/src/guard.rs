@@ -145,6 +145,8 @@ pub(crate) struct RawRequest {
     pub terminate: u8,
     pub early: u8,
     pub last: f64,
+    /// What sets, steps and gets; null where the FMU lacks it.
+    pub functions: [*const c_void; 3],
 }
 
 /// Which of the three calls ended a step, and how.

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -165,6 +166,8 @@ pub(crate) struct Journal {
     pub instance: String,
     pub monitor: Arc<Monitor>,
     pub log: Option<Arc<CallLog>>,
+    /// The FMU has changed the floating-point control words: its calls are made one by one.
+    pub disturbs: AtomicBool,
 }
 
 impl Journal {
@@ -173,6 +176,7 @@ impl Journal {
             instance: instance.to_owned(),
             monitor: Arc::default(),
             log,
+            disturbs: AtomicBool::new(false),
         })
     }
 
@@ -311,6 +315,7 @@ mod tests {
             instance: "a".into(),
             monitor: Arc::default(),
             log: None,
+            disturbs: AtomicBool::new(false),
         }
     }
 

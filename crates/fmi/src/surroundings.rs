@@ -8,6 +8,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::Once;
+use std::sync::atomic::Ordering;
 
 use crate::environment::Environment;
 use crate::environment_registry;
@@ -20,8 +21,12 @@ unsafe extern "C" {
 }
 
 /// What can be changed, as C numbers it.
+const FLOATING_POINT: u32 = 1;
 const CHANGES: [(u32, &str); 5] = [
-    (1, "the rounding or the traps of floating-point arithmetic"),
+    (
+        FLOATING_POINT,
+        "the rounding or the traps of floating-point arithmetic",
+    ),
     (2, "the working directory"),
     (4, "the umask"),
     (8, "the locale"),
@@ -38,6 +43,9 @@ pub fn changes_in_words(changed: u32) -> Option<String> {
 extern "C" fn note_change(environment: *mut c_void, what: c_int) {
     if let Some(journal) = environment_registry::journal(Environment::of(environment)) {
         let changed = what.cast_unsigned();
+        if changed & FLOATING_POINT != 0 {
+            journal.disturbs.store(true, Ordering::Relaxed);
+        }
         journal.monitor.note(|notes| notes.changed |= changed);
     }
 }

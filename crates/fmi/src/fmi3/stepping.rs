@@ -8,19 +8,13 @@ use dovetail_core::MacroStep;
 use super::Instance3;
 use crate::call_error::CallError;
 use crate::calls::{Purpose, Status, StepFunctions};
-use crate::ffi::Component;
 use crate::guard::{Ended, RawRequest};
 use crate::instance::{FastPath, StepEnd, StepRequest, Stepping, Values};
 use crate::layout::Layout;
 use crate::prepared_step::PreparedStep;
 
-type Set3 = unsafe extern "C" fn(Component, *const u32, usize, *const f64, usize) -> c_int;
-type Step3 =
-    unsafe extern "C" fn(Component, f64, f64, bool, *mut u8, *mut u8, *mut u8, *mut f64) -> c_int;
-type Get3 = unsafe extern "C" fn(Component, *const u32, usize, *mut f64, usize) -> c_int;
-
 unsafe extern "C" {
-    fn dovetail_step3(request: *mut RawRequest, set: Set3, step: Step3, get: Get3) -> c_int;
+    fn dovetail_step3(request: *mut RawRequest) -> c_int;
 }
 
 /// Times of an FMU and ours may differ by rounding, in parts of the step.
@@ -169,7 +163,15 @@ impl Stepping for Instance3 {
 
 impl FastPath for Instance3 {
     fn prepare_step(&self, layout: &Arc<Layout>) -> PreparedStep {
-        self.prepared_step(layout)
+        let functions = &self.version.functions;
+        self.prepared_step(
+            layout,
+            [
+                functions.set_float64.address(),
+                functions.do_step.address(),
+                functions.get_float64.address(),
+            ],
+        )
     }
 
     #[inline]
@@ -179,18 +181,12 @@ impl FastPath for Instance3 {
 
     #[inline]
     fn fast_step(&mut self, prepared: &mut PreparedStep, step: MacroStep) -> bool {
-        let functions = &self.version.functions;
-        let (Some(set), Some(go), Some(get), false) = (
-            functions.set_float64.pointer,
-            functions.do_step.pointer,
-            functions.get_float64.pointer,
-            self.calls.is_dead(),
-        ) else {
+        if !prepared.complete || self.calls.is_dead() {
             return false;
-        };
-        // SAFETY: the pointers of the request belong to slices of its lengths; the guard was
-        // installed by `instantiate`.
-        prepared.ended = unsafe { dovetail_step3(prepared.request(step), set, go, get) };
+        }
+        // SAFETY: the pointers of the request belong to slices of its lengths, and to functions of
+        // the types of the standard; the guard was installed by `instantiate`.
+        prepared.ended = unsafe { dovetail_step3(prepared.request(step)) };
 
         Ended::is_fine(prepared.ended)
     }
