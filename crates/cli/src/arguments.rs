@@ -13,7 +13,7 @@ use crate::enclose::EncloseArguments;
 use crate::failure::Failure;
 use crate::names;
 use crate::output;
-use crate::processes;
+use crate::processes::{self, Limits};
 
 /// Couples simulators so that their interfaces really meet.
 #[derive(Debug, Parser)]
@@ -37,12 +37,27 @@ pub(crate) enum Command {
     Inspect(InspectArguments),
     /// Serve another `dovetail` as the process of a system; started by --workers processes
     #[command(hide = true)]
-    Worker,
+    Worker {
+        /// The memory that the process may have
+        #[arg(long, value_name = "BYTES", value_parser = byte_count)]
+        memory_limit: Option<u64>,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+impl Command {
+    /// Whether code of FMUs may be run.
+    pub fn may_run_fmus(&self) -> bool {
+        match self {
+            Self::Run(_) | Self::Compare(_) | Self::Check(_) => true,
+            Self::Inspect(arguments) => !arguments.without_running,
+            Self::Enclose(_) | Self::Worker { .. } | Self::Completions { .. } => false,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -113,6 +128,10 @@ pub(crate) struct InspectArguments {
     #[arg(long)]
     pub all: bool,
 
+    /// Read the description alone: no code of the FMU is run
+    #[arg(long = "static")]
+    pub without_running: bool,
+
     /// Refuse what the standard forbids, instead of warning
     #[arg(long)]
     pub strict: bool,
@@ -145,9 +164,13 @@ pub(crate) struct SharedArguments {
     #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
     pub worker_threads: Option<NonZeroUsize>,
 
-    /// With --workers processes: end the run when a system takes longer than this for a step [default: no limit]
+    /// End the run when a system takes longer than this for a step, or an FMU for a call, from the first one on [default: no limit]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub step_timeout: Option<Duration>,
+
+    /// The memory that a process with an FMU may have, also while it is tried out, such as 500M or 2G [default: no limit]
+    #[arg(long, value_name = "BYTES", value_parser = byte_count)]
+    pub memory_limit: Option<u64>,
 
     /// Find the error by running again: with half and a quarter of the step, or with a tenth of the tolerance
     #[arg(long)]
@@ -236,12 +259,12 @@ pub(crate) struct ChangeArguments {
 }
 
 impl ChangeArguments {
-    /// Reads the model with the changes made. `record` names variables that are to be recorded; FMUs are tried out within `limit`.
+    /// Reads the model with the changes made. `record` names variables that are to be recorded; FMUs are tried out within `limits`.
     pub fn load(
         &self,
         model: &Path,
         record: &[String],
-        limit: Option<Duration>,
+        limits: Limits,
         fmi_log: Option<PathBuf>,
     ) -> Result<Scenario, Failure> {
         self.load_with(
@@ -249,7 +272,7 @@ impl ChangeArguments {
             Overrides {
                 fmi_log,
                 record: record.to_vec(),
-                helpers: processes::helpers(limit),
+                helpers: processes::helpers(limits),
                 ..Overrides::default()
             },
         )
@@ -262,7 +285,7 @@ impl ChangeArguments {
             model,
             Overrides {
                 stop_time_unless_given,
-                helpers: processes::helpers(None),
+                helpers: processes::helpers(Limits::default()),
                 ..Overrides::default()
             },
         )
@@ -379,7 +402,7 @@ impl SharedArguments {
 
         let fmi_log = self.start_log(model)?;
         self.changes
-            .load(model, &self.record, self.step_timeout, fmi_log)
+            .load(model, &self.record, self.limits(), fmi_log)
     }
 
     /// Whether results go to standard output.
@@ -417,6 +440,9 @@ impl SharedArguments {
     /// How to run `scenario` with these choices, and where.
     pub fn options(&self, scenario: &Scenario, choices: &Choices) -> Result<RunOptions, Failure> {
         let placement = self.placement()?;
+        if !matches!(placement, Placement::Processes(_)) && !scenario.units().is_empty() {
+            self.limits().hold_here();
+        }
         // It was started before FMUs were tried out.
         let go_on =
             |path: &Path| CallLog::append(path).map_err(|error| Failure::cannot_write(path, error));
@@ -429,17 +455,19 @@ impl SharedArguments {
         })
     }
 
-    fn placement(&self) -> Result<Placement, Failure> {
-        let processes = matches!(self.workers, Some(WorkersArgument::Processes));
-        if self.step_timeout.is_some() && !processes {
-            let message = "--step-timeout needs --workers processes: a system in this process cannot be stopped";
-            return Err(Failure::misuse(message));
+    /// What FMUs may use of time and memory.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            time: self.step_timeout,
+            memory: self.memory_limit,
         }
+    }
 
+    fn placement(&self) -> Result<Placement, Failure> {
         match (self.workers, self.worker_threads) {
             (None, None) => Ok(Placement::SingleThread),
             (Some(WorkersArgument::Threads) | None, threads) => Ok(Placement::Threads(threads)),
-            (Some(WorkersArgument::Processes), None) => processes::placement(self.step_timeout),
+            (Some(WorkersArgument::Processes), None) => processes::placement(self.limits()),
             (Some(WorkersArgument::Processes), Some(_)) => Err(Failure::misuse(
                 "--worker-threads has no meaning with --workers processes: each system has its own",
             )),
@@ -563,6 +591,27 @@ fn seconds(text: &str) -> Result<Duration, String> {
     let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     limit.ok_or_else(|| "give a number of seconds above zero".to_owned())
 }
+
+/// A number of bytes, perhaps with K, M or G for powers of 1024.
+fn byte_count(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(['K', 'M', 'G', 'k', 'm', 'g', 'i', 'B']);
+    let factor = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "K" | "KB" | "KIB" => 1 << 10,
+        "M" | "MB" | "MIB" => 1 << 20,
+        "G" | "GB" | "GIB" => 1 << 30,
+        _ => 0,
+    };
+    let count = digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(factor));
+    let enough = count.filter(|count| *count >= LEAST_MEMORY);
+    enough.ok_or_else(|| "give a number of bytes such as 500M or 2G, at least 32M".to_owned())
+}
+
+/// With less than this nothing can be run.
+const LEAST_MEMORY: u64 = 32 << 20;
 
 fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;

@@ -8,8 +8,9 @@ use dovetail::scenario::{RunOptions, Scenario};
 
 use crate::arguments::CheckArguments;
 use crate::failure::Failure;
+use crate::output;
+use crate::processes::{self, Limits};
 use crate::words::{self, step_rule, yes_or_no};
-use crate::{output, processes};
 
 pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let scenario = arguments.changes.load_to_check(&arguments.model)?;
@@ -19,8 +20,9 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
             .choices(arguments.method.as_deref(), arguments.step.as_deref(), &[]);
     let mut options = scenario.options(&choices)?;
 
-    if scenario.needs_processes() {
-        options.placement = processes::placement(None)?;
+    // Nothing of an FMU is to happen in this very program.
+    if !scenario.units().is_empty() {
+        options.placement = processes::placement(Limits::of_check())?;
     }
 
     let chosen = scenario.chosen_method(&options)?;

@@ -121,7 +121,7 @@ impl Series<'_> {
         let options = self.shared.options(self.scenario, &choices)?;
         let again = self.several || self.shared.verify;
 
-        processes::if_instances_are_single(options, self.scenario, again, self.shared.step_timeout)
+        processes::if_instances_are_single(options, self.scenario, again, self.shared.limits())
     }
 
     /// Measures a run and adds it to the others.
@@ -144,7 +144,7 @@ impl Series<'_> {
     fn show(&self) -> Result<(), Failure> {
         if self.shared.json {
             let all: Vec<_> = self.runs.iter().map(RunSummary::to_json).collect();
-            return output::print(&format!("{:#}\n", serde_json::Value::from(all)));
+            return output::print_json(&serde_json::Value::from(all));
         }
         if self.shared.quiet {
             return Ok(());

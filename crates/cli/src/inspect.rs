@@ -16,16 +16,18 @@ use serde_json::{Value, json};
 
 use crate::arguments::{InspectArguments, InterfaceArgument};
 use crate::failure::Failure;
+use crate::output;
+use crate::processes::{self, Limits};
 use crate::words::{self, step_rule, yes_or_no};
-use crate::{output, processes};
 
 pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
     let changes = Overrides {
         strict: arguments.strict,
         interface: arguments.interface.map(InterfaceArgument::named),
         stop_time_unless_given: Some(1.0),
-        helpers: processes::helpers(None),
+        helpers: processes::helpers(Limits::default()),
         inspecting: true,
+        unprobed: arguments.without_running,
         ..Overrides::default()
     };
     let scenario = Scenario::load(&arguments.file, &changes)?;
@@ -33,13 +35,13 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
     let fmus = found(
         &scenario,
         &scenario.capabilities_of_systems(&options)?,
-        arguments.all,
+        arguments,
     );
     let methods = Methods::of(&scenario, &options);
 
     if arguments.json {
         let json = all_as_json(&scenario, &fmus, &methods);
-        return output::print(&format!("{json:#}\n"));
+        return output::print_json(&json);
     }
     output::print(&text(&scenario, &fmus, &methods))
 }
@@ -56,7 +58,11 @@ fn all_as_json(scenario: &Scenario, fmus: &[Found<'_>], methods: &Methods) -> Va
 }
 
 /// The FMUs of a model, as they were found.
-fn found<'a>(scenario: &'a Scenario, all: &[Capabilities], shown: bool) -> Vec<Found<'a>> {
+fn found<'a>(
+    scenario: &'a Scenario,
+    all: &[Capabilities],
+    arguments: &InspectArguments,
+) -> Vec<Found<'a>> {
     let interfaces = scenario.connections.interfaces();
     let place = |name: &str| {
         interfaces
@@ -69,7 +75,8 @@ fn found<'a>(scenario: &'a Scenario, all: &[Capabilities], shown: bool) -> Vec<F
         name,
         prepared,
         capabilities: all[place(name).unwrap_or(0)],
-        all: shown,
+        all: arguments.all,
+        tried: !arguments.without_running,
     })
     .collect()
 }
@@ -122,6 +129,8 @@ struct Found<'a> {
     capabilities: Capabilities,
     /// Whether all variables are shown.
     all: bool,
+    /// Whether it was tried out.
+    tried: bool,
 }
 
 impl Found<'_> {
@@ -198,7 +207,12 @@ impl Found<'_> {
             ("found", Alignment::Left),
         ]);
         let mut row = |name: &str, of: &dyn Fn(&FmuCapabilities) -> String| {
-            table.row(vec![name.to_owned(), of(declared), of(found)]);
+            let found = if self.tried {
+                of(found)
+            } else {
+                "not tried".to_owned()
+            };
+            table.row(vec![name.to_owned(), of(declared), found]);
         };
         row("rollback", &|a| yes_or_no(a.rollback));
         row("directional derivatives", &|a| yes_or_no(a.directional));

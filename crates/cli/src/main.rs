@@ -8,10 +8,13 @@ mod compare;
 mod enclose;
 mod execute;
 mod failure;
+mod housekeeping;
 mod inspect;
 mod interrupt;
 mod names;
 mod output;
+#[cfg(feature = "parquet")]
+mod parquet_rows;
 mod processes;
 mod progress;
 mod reference;
@@ -20,6 +23,7 @@ mod rescue;
 mod run;
 mod words;
 
+use std::panic::catch_unwind;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -29,32 +33,45 @@ use failure::Failure;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if !matches!(arguments.command, Command::Worker) {
+    dovetail::fmi::ignore_file_limit();
+    if arguments.command.may_run_fmus() {
+        dovetail::fmi::supervise(remedies::AFTER_EXIT);
+    }
+    if !matches!(arguments.command, Command::Worker { .. }) {
         output::reserve();
     }
 
-    let done = match &arguments.command {
+    let code = catch_unwind(|| match carry_out(&arguments.command) {
+        Ok(()) => 0,
+        Err(failure) => report(&failure),
+    });
+    let code = code.unwrap_or(PANICKED);
+    dovetail::fmi::end_in_order(code);
+    ExitCode::from(code)
+}
+
+/// The exit code of a program with a mistake of ours.
+const PANICKED: u8 = 101;
+
+fn carry_out(command: &Command) -> Result<(), Failure> {
+    match command {
         Command::Run(arguments) => run::run(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Enclose(arguments) => enclose::enclose(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Inspect(arguments) => inspect::inspect(arguments),
-        Command::Worker => processes::worker(),
+        Command::Worker { memory_limit } => processes::worker(*memory_limit),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Arguments::command(), "dovetail", &mut script);
             output::print(&String::from_utf8_lossy(&script))
         }
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => report(&failure),
     }
 }
 
-fn report(failure: &Failure) -> ExitCode {
+fn report(failure: &Failure) -> u8 {
     if let Some(message) = failure.message() {
-        eprint!("{message}");
+        output::complain(&message);
     }
-    ExitCode::from(failure.exit_code())
+    failure.exit_code()
 }

@@ -1,11 +1,11 @@
 //! Where results go: files and standard output.
 
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use dovetail::report::{CsvFile, Sink};
+use dovetail::report::{CsvFile, Sink, commands_a_terminal, for_terminal};
 
 use crate::failure::Failure;
 use crate::rescue::Rescued;
@@ -36,8 +36,15 @@ pub(crate) fn restore_working_directory() {
     }
 }
 
-/// Writes to standard output. A reader that has left (`| head`) ends the program without a word.
+/// A path as it was meant when the program was started.
+pub(crate) fn from_home(path: &Path) -> PathBuf {
+    HOME.get()
+        .map_or_else(|| path.to_owned(), |home| home.join(path))
+}
+
+/// Writes to standard output, without what would command a terminal. A reader that has left (`| head`) ends the program without a word.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let text = for_terminal(text);
     let written = match OUTPUT.get() {
         Some(mut out) => out.write_all(text.as_bytes()),
         None => std::io::stdout().lock().write_all(text.as_bytes()),
@@ -46,6 +53,31 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         ErrorKind::BrokenPipe => Failure::ReaderLeft,
         _ => Failure::EndedEarly(format!("the summary could not be written: {error}")),
     })
+}
+
+/// Writes an object as JSON. What would command a terminal is written as numbers, which whoever reads it turns back.
+pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+    print(&escaped(&format!("{value:#}\n")))
+}
+
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for character in json.chars() {
+        if commands_a_terminal(character) && !matches!(character, '\n' | '\t') {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                text += &format!("\\u{unit:04x}");
+            }
+        } else {
+            text.push(character);
+        }
+    }
+    text
+}
+
+/// Writes to standard error, as [`print`] does.
+pub(crate) fn complain(text: &str) {
+    eprint!("{}", for_terminal(text));
 }
 
 /// Results that go to standard output.
@@ -85,12 +117,12 @@ pub(crate) fn has_ending(path: &Path, known: &str) -> bool {
 pub(crate) fn open(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
     let refuse = |error| Failure::cannot_write(path, error);
     if is_standard(path) {
-        let file = standard_output().and_then(|out| CsvFile::new(BufWriter::new(out), names));
+        let file = standard_output().and_then(|out| CsvFile::new(Rescued::of(out), names));
         Ok(Box::new(file.map_err(refuse)?))
     } else if has_ending(path, "parquet") {
         parquet(path, names)
     } else {
-        let file = Rescued::create(path).and_then(|file| CsvFile::new(file, names));
+        let file = Rescued::create(&from_home(path)).and_then(|file| CsvFile::new(file, names));
         Ok(Box::new(file.map_err(refuse)?))
     }
 }
@@ -110,8 +142,8 @@ fn duplicate() -> io::Result<File> {
 
 #[cfg(feature = "parquet")]
 fn parquet(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
-    let file = dovetail::report::ParquetFile::create(path, names)
-        .map_err(|error| Failure::cannot_write(path, error))?;
+    let file = crate::parquet_rows::ParquetRows::create(&from_home(path), names);
+    let file = file.map_err(|error| Failure::cannot_write(path, error))?;
     Ok(Box::new(file))
 }
 
@@ -136,7 +168,8 @@ impl Page {
     }
 
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let file = File::create(path).map_err(|error| Failure::cannot_write(path, error))?;
+        let file = File::create(from_home(path));
+        let file = file.map_err(|error| Failure::cannot_write(path, error))?;
         Ok(Self {
             path: path.to_owned(),
             file,
@@ -152,4 +185,18 @@ impl Page {
 /// What to say of a file that could be made, but not written to its end.
 pub(crate) fn not_written(path: &Path, error: &io::Error) -> String {
     format!("{} could not be written: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_gives_no_orders_and_reads_back() {
+        let value = serde_json::json!({ "a\u{9b}\u{202e}\n": 1 });
+        let text = escaped(&format!("{value:#}"));
+        assert!(!text.contains(['\u{9b}', '\u{202e}']));
+        let read: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(read, value);
+    }
 }

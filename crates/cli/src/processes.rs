@@ -6,20 +6,72 @@ use dovetail::scenario::{
     Placement, ProcessPool, RunOptions, Scenario, helpers as helpers_of, serve_worker,
 };
 
+use rustix::process::{Resource, Rlimit, setrlimit};
+
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::{housekeeping, interrupt};
 
 /// The hidden command that such a process is started with.
 const COMMAND: &str = "worker";
 
-/// Each system in a process of its own, which has so long for a step.
-pub(crate) fn placement(limit: Option<Duration>) -> Result<Placement, Failure> {
+/// What FMUs may use.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Limits {
+    /// So long a step may take, or a call.
+    pub time: Option<Duration>,
+    /// So many bytes a process may have.
+    pub memory: Option<u64>,
+}
+
+/// A step may take so long while a model is checked.
+const CHECK_LIMIT: Duration = Duration::from_secs(60);
+
+impl Limits {
+    /// While a model is checked, nobody waits for ever.
+    pub fn of_check() -> Self {
+        Self {
+            time: Some(CHECK_LIMIT),
+            memory: None,
+        }
+    }
+
+    /// Those of calls in this very process.
+    pub fn hold_here(self) {
+        if let Some(limit) = self.time {
+            housekeeping::limit_calls(limit);
+        }
+        if let Some(bytes) = self.memory {
+            limit_memory(bytes);
+        }
+    }
+}
+
+/// No more memory than this for the whole process.
+fn limit_memory(bytes: u64) {
+    let limit = Rlimit {
+        current: Some(bytes),
+        maximum: Some(bytes),
+    };
+    let _ = setrlimit(Resource::Data, limit);
+}
+
+/// What a process is started with.
+fn arguments(limits: Limits) -> Vec<String> {
+    let memory = limits.memory.map(|bytes| format!("--memory-limit={bytes}"));
+    [COMMAND.to_owned()].into_iter().chain(memory).collect()
+}
+
+/// Each system in a process of its own, within limits.
+pub(crate) fn placement(limits: Limits) -> Result<Placement, Failure> {
     let program = std::env::current_exe().map_err(cannot_find_itself)?;
+    let arguments = arguments(limits);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let interrupted = interrupt::listen();
     Ok(Placement::processes(
         program,
-        &[COMMAND],
-        limit,
-        interrupt::listen(),
+        &arguments,
+        limits.time,
+        interrupted,
     ))
 }
 
@@ -33,7 +85,7 @@ pub(crate) fn if_instances_are_single(
     options: RunOptions,
     scenario: &Scenario,
     again: bool,
-    limit: Option<Duration>,
+    limits: Limits,
 ) -> Result<RunOptions, Failure> {
     let elsewhere = matches!(options.placement, Placement::Processes(_));
     if !again || elsewhere || !scenario.has_single_instances() {
@@ -41,19 +93,29 @@ pub(crate) fn if_instances_are_single(
     }
 
     Ok(RunOptions {
-        placement: placement(limit)?,
+        placement: placement(limits)?,
         ..options
     })
 }
 
-/// Processes in which FMUs are tried out, each thing within the limit; none where this program cannot find itself.
-pub(crate) fn helpers(limit: Option<Duration>) -> Option<ProcessPool> {
+/// Processes in which FMUs are tried out, each thing within the limits; none where this program cannot find itself.
+pub(crate) fn helpers(limits: Limits) -> Option<ProcessPool> {
     let program = std::env::current_exe().ok()?;
-    Some(helpers_of(program, &[COMMAND], limit, interrupt::listen()))
+    let arguments = arguments(limits);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    Some(helpers_of(
+        program,
+        &arguments,
+        limits.time,
+        interrupt::listen(),
+    ))
 }
 
 /// `dovetail worker`: the life of such a process.
-pub(crate) fn worker() -> Result<(), Failure> {
+pub(crate) fn worker(memory: Option<u64>) -> Result<(), Failure> {
+    if let Some(bytes) = memory {
+        limit_memory(bytes);
+    }
     serve_worker().map_err(|error| {
         let message = format!(
             "`dovetail {COMMAND}` is for --workers processes to start, not for people ({error})"

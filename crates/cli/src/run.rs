@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let selection = selection(&scenario, &session, shared)?;
     let page = shared.page()?;
     let keep = if page.is_some() {
-        Keep::Shown
+        Keep::Drawn
     } else {
         Keep::Nothing
     };
@@ -56,7 +56,7 @@ fn options(arguments: &RunArguments, scenario: &Scenario) -> Result<RunOptions, 
     let options = shared.options(scenario, &choices)?;
 
     // Each run makes its FMUs anew.
-    processes::if_instances_are_single(options, scenario, shared.verify, shared.step_timeout)
+    processes::if_instances_are_single(options, scenario, shared.verify, shared.limits())
 }
 
 fn selection(
@@ -72,7 +72,7 @@ fn selection(
 
 fn show(summary: &RunSummary, shared: &SharedArguments) -> Result<(), Failure> {
     if shared.json {
-        return output::print(&format!("{:#}\n", summary.to_json()));
+        return output::print_json(&summary.to_json());
     }
     if shared.quiet {
         return Ok(());
@@ -80,7 +80,7 @@ fn show(summary: &RunSummary, shared: &SharedArguments) -> Result<(), Failure> {
 
     let text = summary.to_text();
     if shared.writes_to_standard_output() {
-        eprint!("{text}");
+        output::complain(&text);
         return Ok(());
     }
     output::print(&text)

@@ -209,11 +209,9 @@ impl<S: System> Trial for Restricted<S> {
         response: &mut Response,
     ) -> Result<(), Error> {
         self.assert_degree(inputs);
-        assert_eq!(
-            self.parts(step),
-            1,
-            "BUG: a trial over several imposed steps"
-        );
+        // Several imposed steps are tried as one: the system behind takes steps of any size, and
+        // what it answers differs from that of the parts by the error of its integrator at most.
+        self.parts(step);
         let trial = self
             .system
             .trial()

@@ -6,8 +6,8 @@ use dovetail_core::{Ending, Error, Notice, Observer, readable};
 use dovetail_fmi::Costs;
 use dovetail_methods::CouplingResidual;
 use dovetail_report::{
-    FinalValue, FmiCosts, LastRow, Quality, Recorder, Rows, RunSummary, Selection, Sink,
-    SystemWork, Trajectory, VariableRanges, Variables, Verdict,
+    Envelope, FinalValue, FmiCosts, LastRow, MOST_ROWS, Quality, Recorder, Rows, RunSummary,
+    Selection, Sink, SystemWork, Trajectory, VariableRanges, Variables, Verdict,
 };
 use dovetail_scenario::{RunEnd, RunOptions, Scenario, Session};
 
@@ -29,6 +29,8 @@ pub enum Keep {
     /// The selected variables as they are to be looked at: with rows between communication times, and both sides of events.
     #[default]
     Shown,
+    /// The same, of more than a million rows the least and largest values of bins: a picture shows no more.
+    Drawn,
     /// The same at communication times, where they are measured.
     Measured,
 }
@@ -65,7 +67,7 @@ pub struct Executed {
 }
 
 /// The rows of a run: kept, written, or both.
-type Shown = (Option<Trajectory>, Option<Box<dyn Sink>>);
+type Shown = (Option<Envelope>, Option<Box<dyn Sink>>);
 
 /// All that records a run.
 struct Recorders<'a> {
@@ -155,6 +157,7 @@ impl Execution<'_> {
             &facts,
         );
         let shown = recorders.shown.and_then(|shown| shown.into_sink().0);
+        let shown = shown.map(Envelope::into_rows);
         let measured = recorders.measured.map(Recorder::into_sink);
 
         Executed {
@@ -196,7 +199,12 @@ impl Execution<'_> {
         session: &Session<'_>,
         selection: &Selection,
     ) -> Option<Recorder<Shown>> {
-        let kept = (self.keep == Keep::Shown).then(|| Trajectory::of(selection));
+        let most = match self.keep {
+            Keep::Shown => Some(usize::MAX),
+            Keep::Drawn => Some(MOST_ROWS),
+            Keep::Nothing | Keep::Measured => None,
+        };
+        let kept = most.map(|most| Envelope::new(Trajectory::of(selection), most));
         let file = self.file.take();
         if kept.is_none() && file.is_none() {
             return None;

@@ -1,64 +1,151 @@
 /* Calls into foreign libraries that may crash, and the one callback of FMI 2.0 that is variadic. */
-#define _GNU_SOURCE
-#include <signal.h>
+#include "guard.h"
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Where to go on when the call under way in this thread crashes: five words, as the compiler's own jump takes them. It saves
    no registers but the stack's, and costs a few stores where sigsetjmp costs a call. */
 static __thread void **volatile escape = NULL;
-/* The environment of the instance whose function is being called in this thread. */
-static __thread void *volatile caller = NULL;
 /* The signal that made us jump. */
 static __thread volatile sig_atomic_t escaped_by = 0;
 
-static const int CAUGHT[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-enum { CAUGHT_COUNT = sizeof CAUGHT / sizeof CAUGHT[0] };
+const int CAUGHT[CAUGHT_COUNT] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
 static struct sigaction previous[CAUGHT_COUNT];
 
 /* How long the process may take, after a crash, to show that its memory can still be used. */
-enum { SECONDS_TO_RECOVER = 10 };
+enum { SECONDS_TO_RECOVER = 10, SECONDS_TO_RECOVER_ALONE = 1 };
 
-static void say(const char *text) {
+/* Whether this process is there for an FMU alone: whoever started it says how it ended. */
+static volatile sig_atomic_t single_fmu_process = 0;
+/* Whether the program tells us when it ends, so that any other end is not its own. */
+static volatile sig_atomic_t tells_its_end = 0;
+/* Whether the handlers below are there. */
+static volatile sig_atomic_t installed = 0;
+
+void say(const char *text) {
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
     (void)written;
 }
 
-static void on_alarm(int number) {
-    (void)number;
-    say("error: an FMU crashed and left the memory of the program unusable, so that it must end at once\n");
-    _exit(1);
+/* --- the notebook ------------------------------------------------------------------------------------------------- */
+
+static Notebook own_notebook;
+Notebook *volatile notebook = &own_notebook;
+
+static __thread CallSlot *slot = NULL;
+/* For a thread that finds no slot. */
+static __thread CallSlot spare_slot;
+static pthread_key_t slot_key;
+
+static void leave_slot(void *taken) {
+    ((CallSlot *)taken)->environment = 0;
+    __atomic_store_n(&((CallSlot *)taken)->owner, 0, __ATOMIC_RELEASE);
 }
 
-static void on_crash(int number, siginfo_t *info, void *context) {
-    (void)info;
-    (void)context;
-    void **target = escape;
-    if (target != NULL) {
-        escape = NULL;
-        escaped_by = number;
-        signal(SIGALRM, on_alarm);
-        alarm(SECONDS_TO_RECOVER);
-        __builtin_longjmp(target, 1);
-    }
-    /* Not ours: whoever caught it before us has it, on the second try. */
-    for (int i = 0; i < CAUGHT_COUNT; i++) {
-        if (CAUGHT[i] == number) {
-            sigaction(number, &previous[i], NULL);
+static __attribute__((noinline, cold)) CallSlot *take_slot(void) {
+    uint32_t thread = (uint32_t)syscall(SYS_gettid);
+    slot = &spare_slot;
+    for (int i = 0; i < SLOTS; i++) {
+        uint32_t nobody = 0;
+        CallSlot *free = &notebook->slots[i];
+        if (__atomic_compare_exchange_n(&free->owner, &nobody, thread, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+            slot = free;
+            pthread_setspecific(slot_key, free);
+            break;
         }
     }
-    /* A fault happens again when we return; what was raised must be raised again. */
-    if (number == SIGABRT) raise(number);
+    return slot;
 }
 
-/* Whether this process is there for an FMU alone: whoever started it says how it ended. */
-static volatile sig_atomic_t single_fmu_process = 0;
+static inline CallSlot *my_slot(void) {
+    CallSlot *mine = slot;
+    return __builtin_expect(mine != NULL, 1) ? mine : take_slot();
+}
+
+/* The calls of this process are noted in this page from now on, which another process may read. Before the first call. */
+void dovetail_notebook_use(void *page) {
+    notebook = page;
+}
+
+/* The environment of an instance has this name from now on; with none it is forgotten. */
+void dovetail_notebook_name(void *environment, const char *name, size_t length) {
+    if (single_fmu_process) return; /* whoever started it knows whose it is */
+    uint64_t known = (uint64_t)(uintptr_t)environment;
+    for (int i = 0; i < NAMES; i++) {
+        InstanceName *place = &notebook->names[i];
+        if (name == NULL) {
+            if (place->environment == known) place->environment = 0;
+            continue;
+        }
+        if (place->environment != 0) continue;
+        size_t kept = length < sizeof place->name - 1 ? length : sizeof place->name - 1;
+        memcpy(place->name, name, kept);
+        place->name[kept] = 0;
+        place->environment = known;
+        return;
+    }
+}
+
+static const char *function_name(const CallSlot *of) {
+    static const char *const FAST[] = {"",           "fmi2SetReal", "fmi2DoStep",    "fmi2GetReal",
+                                       "fmi3SetFloat64", "fmi3DoStep",  "fmi3GetFloat64"};
+    return of->function == NAMED || of->function > GET_FLOAT64 ? of->name : FAST[of->function];
+}
+
+void describe_calls(const Notebook *of, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < SLOTS && used + 1 < size; i++) {
+        const CallSlot *call = &of->slots[i];
+        uint64_t environment = call->environment;
+        if (environment == 0) continue;
+        const char *instance = NULL;
+        for (int k = 0; k < NAMES; k++)
+            if (of->names[k].environment == environment) instance = of->names[k].name;
+        const char *before = used == 0 ? " in" : " or", *function = function_name(call);
+        int length = instance == NULL ? snprintf(text + used, size - used, "%s %.39s", before, function)
+                                      : snprintf(text + used, size - used, "%s %.39s of `%.55s`", before, function, instance);
+        used += length < 0 ? 0 : (size_t)length;
+    }
+}
+
+/* The same for the program, of a page that another process has left or of our own. */
+size_t dovetail_notebook_describe(const void *page, char *text, size_t size) {
+    describe_calls(page == NULL ? notebook : page, text, size);
+    return strlen(text);
+}
+
+/* The longest call under way: its number, which changes from call to call, in each slot; 0 where there is none. */
+void dovetail_notebook_counts(uint64_t *counts) {
+    for (int i = 0; i < SLOTS; i++)
+        counts[i] = notebook->slots[i].environment == 0 ? 0 : notebook->slots[i].count + 1;
+}
+
+/* --- copies of the process ---------------------------------------------------------------------------------------- */
+
+/* Whether this process is a copy that an FMU has made of ours. */
+static volatile sig_atomic_t copied = 0;
+
+static void expect_impossible_words(void);
+
+/* What is looked at after every call anyway tells of it. */
+static void note_copy(void) {
+    copied = 1;
+    expect_impossible_words();
+}
+
+/* A copy that comes back from the FMU's call would do all that we do a second time. */
+static __attribute__((noinline, cold)) void leave_copy(void) {
+    _exit(0);
+}
+
+/* --- the end of the program --------------------------------------------------------------------------------------- */
 
 void dovetail_guard_single_fmu_process(void) {
     single_fmu_process = 1;
@@ -71,6 +158,12 @@ void dovetail_guard_on_exit(void (*save)(void)) {
     exit_hook = save;
 }
 
+void save_all(void) {
+    void (*save)(void) = exit_hook;
+    exit_hook = NULL; /* what crashes while it saves is not asked again */
+    if (save != NULL) save();
+}
+
 /* What the program advises its users where an FMU ends it. */
 static const char *volatile exit_advice = NULL;
 
@@ -78,20 +171,127 @@ void dovetail_guard_exit_advice(const char *advice) {
     exit_advice = advice;
 }
 
+const char *advice_after_exit(void) {
+    return exit_advice;
+}
+
+/* Says that an FMU has ended the program, and how. */
+static void say_ended(const char *how) {
+    char calls[512];
+    describe_calls(notebook, calls, sizeof calls);
+    say("error: an FMU ended the whole program ");
+    say(how);
+    say(calls);
+    if (exit_advice != NULL) {
+        say(". ");
+        say(exit_advice);
+    }
+    say("\n");
+}
+
+static void on_alarm(int number);
+
+/* Gives what comes so many seconds. The signal belongs to others until then. */
+static void allow(unsigned seconds) {
+    signal(SIGALRM, on_alarm);
+    alarm(seconds);
+}
+
+/* The program tells us from now on when it ends. */
+void dovetail_guard_tells_its_end(void) {
+    tells_its_end = 1;
+}
+
+/* The program ends in order, with this code. What libraries do on their way out has so long. */
+void dovetail_guard_ended(int code) {
+    notebook->code = code;
+    notebook->ended = 1;
+    if (installed) allow(SECONDS_TO_RECOVER);
+}
+
+void dovetail_leave_at_once(int code) {
+    notebook->code = code;
+    notebook->ended = 1;
+    _exit(code);
+}
+
 /* An FMU that calls exit() takes the program with it; at least it is said, and no success is reported. */
 static void on_exit_inside(void) {
-    if (escape != NULL && !single_fmu_process) {
-        escape = NULL;
-        if (exit_hook != NULL) exit_hook();
-        say("error: an FMU ended the whole program by calling exit()");
-        const char *advice = exit_advice;
-        if (advice != NULL) {
-            say(". ");
-            say(advice);
-        }
-        say("\n");
-        _exit(1);
+    if (copied) return; /* a helper of an FMU ends as it likes */
+    bool ours = notebook->ended || (escape == NULL && !tells_its_end);
+    if (ours || single_fmu_process) return;
+    escape = NULL;
+    save_all();
+    say_ended("by calling exit()");
+    dovetail_leave_at_once(1);
+}
+
+static void on_alarm(int number) {
+    (void)number;
+    if (notebook->ended) {
+        say("warning: an FMU did not let the program end; its results are complete\n");
+        _exit(notebook->code);
     }
+    if (single_fmu_process) {
+        signal(escaped_by == 0 ? SIGABRT : escaped_by, SIG_DFL);
+        raise(escaped_by == 0 ? SIGABRT : escaped_by);
+    }
+    save_all();
+    say("error: an FMU crashed and left the memory of the program unusable, so that it must end at once\n");
+    dovetail_leave_at_once(1);
+}
+
+/* --- crashes ------------------------------------------------------------------------------------------------------ */
+
+/* Managed languages inside an FMU take faults for messages to themselves: their handlers are asked first. One that is asked again
+   and again at the same place does not help. */
+enum { MOST_REPEATS = 1000 };
+
+static bool settled_by_foreign_handler(int number, siginfo_t *info, void *context) {
+    static __thread volatile sig_atomic_t asked = 0, repeats = 0;
+    static __thread void *volatile last = NULL;
+    const struct sigaction *foreign = foreign_handler(number);
+    if (foreign == NULL || asked || number == SIGABRT) return false;
+    repeats = info->si_addr == last ? repeats + 1 : 0;
+    last = info->si_addr;
+    if (repeats > MOST_REPEATS) return false;
+    asked = 1; /* it may hand on to whoever was there before it: to us */
+    if (foreign->sa_flags & SA_SIGINFO) foreign->sa_sigaction(number, info, context);
+    else foreign->sa_handler(number);
+    asked = 0;
+    return true;
+}
+
+void on_crash(int number, siginfo_t *info, void *context) {
+    void **target = escape;
+    if (target != NULL) {
+        if (settled_by_foreign_handler(number, info, context)) return;
+        escape = NULL;
+        escaped_by = number;
+        allow(single_fmu_process ? SECONDS_TO_RECOVER_ALONE : SECONDS_TO_RECOVER);
+        __builtin_longjmp(target, 1);
+    }
+    if (notebook->ended) {
+        say("warning: an FMU crashed when its library was left; the results are complete\n");
+        _exit(notebook->code);
+    }
+    if (!single_fmu_process) {
+        allow(SECONDS_TO_RECOVER); /* saving may wait for memory that the crash has left locked */
+        save_all();
+        alarm(0);
+    }
+    /* Not ours: whoever caught it before us has it, on the second try. */
+    for (int i = 0; i < CAUGHT_COUNT; i++) {
+        if (CAUGHT[i] == number) sigaction(number, &previous[i], NULL);
+    }
+    /* A fault happens again when we return; what was raised, and what comes after an instruction, must be raised again. */
+    bool again = number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
+    if (!again || info->si_code <= 0) raise(number);
+}
+
+/* A file that may grow no more is an error of the write, not the end of the program. */
+void dovetail_ignore_file_limit(void) {
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 /* Installs the guard, once per process. */
@@ -105,26 +305,171 @@ void dovetail_guard_install(void) {
     for (int i = 0; i < CAUGHT_COUNT; i++) {
         sigaction(CAUGHT[i], &action, &previous[i]);
     }
+    pthread_key_create(&slot_key, leave_slot);
+    pthread_atfork(NULL, NULL, note_copy);
+    note_surroundings();
+    installed = 1;
     atexit(on_exit_inside);
+}
+
+/* The memory of the process can still be used after a crash: the alarm is off. */
+void dovetail_guard_recovered(void) {
+    alarm(0);
+}
+
+/* --- guarded calls ------------------------------------------------------------------------------------------------ */
+
+/* The words of the host, which every call begins with: an FMU does not get its own back, so that what it computes does not depend
+   on which calls were made before in which thread. */
+#if defined(__x86_64__)
+static uint32_t host_mxcsr = 0x1f80;
+static uint16_t host_x87 = 0x037f;
+enum { MXCSR_FLAGS = 0x3f };
+
+void note_control_words(void) {
+    host_mxcsr = __builtin_ia32_stmxcsr() & ~(uint32_t)MXCSR_FLAGS;
+    __asm__ volatile("fnstcw %0" : "=m"(host_x87));
+}
+
+static inline bool control_words_differ(void) {
+    uint16_t x87;
+    __asm__ volatile("fnstcw %0" : "=m"(x87));
+    uint32_t mxcsr = __builtin_ia32_stmxcsr() & ~(uint32_t)MXCSR_FLAGS;
+    return mxcsr != host_mxcsr || x87 != host_x87;
+}
+
+static void expect_impossible_words(void) {
+    host_mxcsr = MXCSR_FLAGS;
+}
+
+static void set_control_words(void) {
+    /* Flags that are raised are cleared first: with its trap allowed each of them would strike at the next instruction. */
+    __asm__ volatile("fnclex");
+    __asm__ volatile("fldcw %0" : : "m"(host_x87));
+    __builtin_ia32_ldmxcsr(host_mxcsr);
+}
+#elif defined(__aarch64__)
+static uint64_t host_fpcr = 0;
+
+static inline uint64_t fpcr(void) {
+    uint64_t word;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(word));
+    return word;
+}
+
+void note_control_words(void) { host_fpcr = fpcr(); }
+static void expect_impossible_words(void) { host_fpcr = ~(uint64_t)0; }
+static inline bool control_words_differ(void) { return fpcr() != host_fpcr; }
+static void set_control_words(void) { __asm__ volatile("msr fpcr, %0" : : "r"(host_fpcr)); }
+#else
+void note_control_words(void) {}
+static void expect_impossible_words(void) {}
+static inline bool control_words_differ(void) { return false; }
+static void set_control_words(void) {}
+#endif
+
+/* A callback of an FMU is ours: it has our words, and the FMU goes on with its own. */
+void dovetail_callback(void (*body)(void *), void *context) {
+#if defined(__x86_64__)
+    uint32_t mxcsr = __builtin_ia32_stmxcsr();
+    uint16_t x87;
+    __asm__ volatile("fnstcw %0" : "=m"(x87));
+    set_control_words();
+    body(context);
+    __asm__ volatile("fldcw %0" : : "m"(x87));
+    __builtin_ia32_ldmxcsr(mxcsr);
+#elif defined(__aarch64__)
+    uint64_t theirs = fpcr();
+    set_control_words();
+    body(context);
+    __asm__ volatile("msr fpcr, %0" : : "r"(theirs));
+#else
+    body(context);
+#endif
+}
+
+static __attribute__((noinline, cold)) void put_back_control_words(uint64_t environment) {
+    if (copied) leave_copy();
+    set_control_words();
+    report_change(environment, CHANGED_FLOATING_POINT);
+}
+
+static inline void begin_call(CallSlot *mine, void *environment, void **here) {
+    mine->count++;
+    mine->environment = (uint64_t)(uintptr_t)environment;
+    escape = here;
+}
+
+static inline void end_call(CallSlot *mine) {
+    escape = NULL;
+    if (__builtin_expect(control_words_differ(), 0)) put_back_control_words(mine->environment);
+    mine->environment = 0;
+}
+
+/* Comes back from a crash; the signal. */
+static __attribute__((noinline, cold)) int crashed(void) {
+    my_slot()->environment = 0;
+    set_control_words();
+    return escaped_by;
 }
 
 /* The environment of the instance that is being called in this thread; none if no call is under way. */
 void *dovetail_guard_caller(void) {
-    return escape == NULL ? NULL : caller;
+    return escape == NULL ? NULL : (void *)(uintptr_t)my_slot()->environment;
 }
 
-/* Calls body(context), a function of the instance with this environment. Returns 0, or the signal that ended it. */
-__attribute__((noinline)) int dovetail_guard(void (*body)(void *), void *context, void *environment) {
+/* Calls body(context), the function of this name of the instance with this environment. Returns 0, or the signal that ended it. */
+__attribute__((noinline)) int dovetail_guard(void (*body)(void *), void *context, void *environment, const char *name,
+                                             size_t length) {
     void *here[5];
     if (__builtin_setjmp(here) == 0) {
-        caller = environment;
-        escape = here;
+        CallSlot *mine = my_slot();
+        size_t kept = length < sizeof mine->name - 1 ? length : sizeof mine->name - 1;
+        memcpy(mine->name, name, kept);
+        mine->name[kept] = 0;
+        mine->function = NAMED;
+        begin_call(mine, environment, here);
         body(context);
-        escape = NULL;
+        end_call(mine);
         return 0;
     }
     /* Nothing of the frame but what is thread-local may be relied on here. */
-    return escaped_by;
+    return crashed();
+}
+
+/* The length of a text of an FMU, at most `most`; -1 where it cannot be read. Also inside of a guarded call, and in threads of
+   an FMU. */
+__attribute__((noinline)) ptrdiff_t dovetail_guard_length(const char *text, size_t most) {
+    void *here[5];
+    void **volatile outer = escape;
+    if (__builtin_setjmp(here) != 0) {
+        alarm(0);
+        escape = outer;
+        return -1;
+    }
+    escape = here;
+    ptrdiff_t length = (ptrdiff_t)strnlen(text, most);
+    escape = outer;
+    return length;
+}
+
+/* Loads a library, whose constructors may do anything. Returns 0, or the signal that ended it; without a handle `error` says why. */
+__attribute__((noinline)) int dovetail_guard_open(const char *file, void *environment, void **handle, char *error, size_t size) {
+    void *here[5];
+    if (__builtin_setjmp(here) != 0) return crashed();
+    CallSlot *mine = my_slot();
+    strcpy(mine->name, "the constructors of its library");
+    mine->function = NAMED;
+    begin_call(mine, environment, here);
+    /* A crash leaves the loader locked: a process that can be spared dies of it. */
+    if (single_fmu_process) escape = NULL;
+    *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+    if (*handle == NULL) {
+        const char *why = dlerror();
+        snprintf(error, size, "%s", why == NULL ? "no reason is given" : why);
+    }
+    end_call(mine);
+    return 0;
 }
 
 /* The three calls of an ordinary communication step behind one guard: for a light unit even a closure would be felt. */
@@ -147,65 +492,92 @@ typedef struct {
     uint8_t terminate;
     uint8_t early;
     double last;
+    /* What is called: as arguments they would have to be kept beside the jump. */
+    void (*set)(void);
+    void (*step)(void);
+    void (*get)(void);
 } Request;
 
-/* Which call ended a step. */
+/* Which call ended a step; after a crash, three more. */
 enum { IN_SET = 0, IN_STEP = 1, IN_GET = 2, IN_CRASH = 3 };
+
+static __attribute__((noinline, cold)) int crashed_in_step(int first) {
+    int where = (int)my_slot()->function - first;
+    return 16 * crashed() + IN_CRASH + where;
+}
 
 typedef int (*Set2)(void *, const unsigned *, size_t, const double *);
 typedef int (*Step2)(void *, double, double, int);
 typedef int (*Get2)(void *, const unsigned *, size_t, double *);
 
-/* Returns 16 times the status, or the signal, plus which call it came from. */
-__attribute__((noinline)) int dovetail_step2(Request *request, Set2 set, Step2 step, Get2 get) {
-    void *here[5];
-    if (__builtin_setjmp(here) != 0) return 16 * escaped_by + IN_CRASH;
-    caller = request->environment;
-    escape = here;
+/* The calls alone. */
+static inline int make_step2(const Request *request, CallSlot *mine) {
     int status = 0, where = IN_SET;
-    if (request->input_count > 0) status = set(request->component, request->inputs, request->input_count, request->input_values);
+    if (request->input_count > 0) {
+        mine->function = SET_REAL;
+        status = ((Set2)request->set)(request->component, request->inputs, request->input_count, request->input_values);
+    }
     if (status <= 1) {
         where = IN_STEP;
-        status = step(request->component, request->time, request->size, request->final);
+        mine->function = DO_STEP_2;
+        status = ((Step2)request->step)(request->component, request->time, request->size, request->final);
     }
     if (status <= 1 && where == IN_STEP && request->output_count > 0) {
         where = IN_GET;
-        status = get(request->component, request->outputs, request->output_count, request->output_values);
+        mine->function = GET_REAL;
+        status = ((Get2)request->get)(request->component, request->outputs, request->output_count, request->output_values);
     }
-    escape = NULL;
     return 16 * status + where;
+}
+
+/* Returns 16 times the status, or the signal, plus which call it came from. */
+__attribute__((noinline)) int dovetail_step2(Request *request) {
+    void *here[5];
+    if (__builtin_setjmp(here) != 0) return crashed_in_step(SET_REAL);
+    CallSlot *mine = my_slot();
+    begin_call(mine, request->environment, here);
+    int answer = make_step2(request, mine);
+    end_call(slot);
+    return answer;
 }
 
 typedef int (*Set3)(void *, const unsigned *, size_t, const double *, size_t);
 typedef int (*Step3)(void *, double, double, bool, uint8_t *, uint8_t *, uint8_t *, double *);
 typedef int (*Get3)(void *, const unsigned *, size_t, double *, size_t);
 
-__attribute__((noinline)) int dovetail_step3(Request *request, Set3 set, Step3 step, Get3 get) {
-    void *here[5];
-    if (__builtin_setjmp(here) != 0) return 16 * escaped_by + IN_CRASH;
-    caller = request->environment;
-    escape = here;
+static inline int make_step3(Request *request, CallSlot *mine) {
     int status = 0, where = IN_SET;
     if (request->input_count > 0) {
-        status = set(request->component, request->inputs, request->input_count, request->input_values, request->input_value_count);
+        mine->function = SET_FLOAT64;
+        status = ((Set3)request->set)(request->component, request->inputs, request->input_count, request->input_values,
+                                       request->input_value_count);
     }
     if (status <= 1) {
         where = IN_STEP;
-        status = step(request->component, request->time, request->size, request->final, &request->event, &request->terminate,
-                      &request->early, &request->last);
+        mine->function = DO_STEP_3;
+        status = ((Step3)request->step)(request->component, request->time, request->size, request->final, &request->event,
+                                         &request->terminate, &request->early, &request->last);
     }
     if (status <= 1 && where == IN_STEP && request->output_count > 0) {
         where = IN_GET;
-        status = get(request->component, request->outputs, request->output_count, request->output_values, request->output_value_count);
+        mine->function = GET_FLOAT64;
+        status = ((Get3)request->get)(request->component, request->outputs, request->output_count, request->output_values,
+                                       request->output_value_count);
     }
-    escape = NULL;
     return 16 * status + where;
 }
 
-/* The memory of the process can still be used after a crash: the alarm is off. */
-void dovetail_guard_recovered(void) {
-    alarm(0);
+__attribute__((noinline)) int dovetail_step3(Request *request) {
+    void *here[5];
+    if (__builtin_setjmp(here) != 0) return crashed_in_step(SET_FLOAT64);
+    CallSlot *mine = my_slot();
+    begin_call(mine, request->environment, here);
+    int answer = make_step3(request, mine);
+    end_call(slot);
+    return answer;
 }
+
+/* --- messages of FMI 2.0 ------------------------------------------------------------------------------------------ */
 
 /* Formats a log message of FMI 2.0 and hands it on. */
 typedef void (*MessageSink)(void *environment, int status, const char *category, const char *message);
@@ -213,6 +585,21 @@ static MessageSink message_sink = NULL;
 
 void dovetail_log_sink(MessageSink sink) {
     message_sink = sink;
+}
+
+/* Formats what an FMU gives us, which may be anything, also in a thread of its own. */
+static __attribute__((noinline)) bool format_safely(char *text, size_t size, const char *format, va_list arguments) {
+    void *here[5];
+    void **volatile outer = escape;
+    if (__builtin_setjmp(here) != 0) {
+        alarm(0);
+        escape = outer;
+        return false;
+    }
+    escape = here;
+    vsnprintf(text, size, format, arguments);
+    escape = outer;
+    return true;
 }
 
 void dovetail_fmi2_logger(void *environment, const char *instance, int status, const char *category, const char *format, ...) {
@@ -223,7 +610,7 @@ void dovetail_fmi2_logger(void *environment, const char *instance, int status, c
     char text[4096];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    bool formatted = format_safely(text, sizeof text, format, arguments);
     va_end(arguments);
-    message_sink(environment, status, category, text);
+    message_sink(environment, status, category, formatted ? text : "a message that cannot be read");
 }

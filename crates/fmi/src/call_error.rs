@@ -38,6 +38,20 @@ pub enum CallError {
         /// What happened then.
         cause: String,
     },
+    /// Nobody waits for it any longer.
+    #[error(
+        "the run was interrupted, and the step under way came to no end: {function} was not called"
+    )]
+    Abandoned {
+        /// The function that was not called.
+        function: &'static str,
+    },
+    /// A text that cannot be read.
+    #[error("{function} gave a text that cannot be read: its pointer leads nowhere")]
+    BadText {
+        /// The function.
+        function: &'static str,
+    },
     /// A value was set and is not there.
     #[error("a value that was set is not there")]
     NotTaken,

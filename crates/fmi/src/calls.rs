@@ -2,8 +2,10 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use crate::abandonment::is_abandoned;
 use crate::call_error::CallError;
 use crate::environment::Environment;
 use crate::ffi::{Component, Symbol};
@@ -131,16 +133,30 @@ impl Calls {
     ) -> Result<Status, CallError> {
         let function = function.find()?;
         self.check_alive()?;
+        if is_abandoned() {
+            let function = function.name;
+            return Err(CallError::Abandoned { function });
+        }
+
+        let logs = self.journal.log.is_some();
+        if logs {
+            let arguments = arguments();
+            self.journal
+                .log_call(function.name, format_args!("{arguments}"));
+        }
+
         let timed = self.start_timing(purpose);
         let component = self.component;
-        let ended = guarded(self.environment(), || body(function.pointer, component));
+        let ended = guarded(self.environment(), function.name, || {
+            body(function.pointer, component)
+        });
 
         if let Some((weight, before)) = timed {
             self.count_time(purpose, weight, before.elapsed());
         }
 
-        if self.journal.log.is_some() {
-            self.log(function.name, &arguments(), ended);
+        if logs {
+            self.journal.log_status(function.name, ending(ended));
         }
         self.judge(function.name, ended)
     }
@@ -192,12 +208,6 @@ impl Calls {
     ) -> Result<(), CallError> {
         self.demand(function, purpose, String::new, body)
     }
-
-    fn log(&self, function: &'static str, arguments: &str, ended: Result<i32, Crash>) {
-        let status = ending(ended);
-        self.journal
-            .log_call(format_args!("{function}({arguments}) -> {status}"));
-    }
 }
 
 /// Timing.
@@ -213,10 +223,13 @@ impl Calls {
         self.sampler.took(time);
     }
 
-    /// Whether the next step may take the fast path: nobody logs its calls or times them.
+    /// Whether the next step may take the fast path: nobody logs its calls or times them, and what
+    /// each of them leaves behind need not be looked at.
     #[inline]
     pub fn allows_fast_step(&mut self) -> bool {
-        !self.begin_sample() && self.journal.log.is_none()
+        let journal = &self.journal;
+        let plain = journal.log.is_none() && !journal.disturbs.load(Ordering::Relaxed);
+        !self.begin_sample() && plain
     }
 
     fn start_timing(&self, purpose: Purpose) -> Option<(f64, Instant)> {
@@ -263,7 +276,9 @@ impl Calls {
     ) -> Result<Status, CallError> {
         match ended {
             Ended::Step(status) => self.judge(functions.step, Ok(status)),
-            Ended::Crashed(crash) => self.judge(functions.step, Err(crash)),
+            Ended::CrashedInSet(crash) => self.judge(functions.set, Err(crash)),
+            Ended::CrashedInStep(crash) => self.judge(functions.step, Err(crash)),
+            Ended::CrashedInGet(crash) => self.judge(functions.get, Err(crash)),
             Ended::Set(status) => Err(self.not_done(functions.set, status)),
             Ended::Get(0 | 1) => Ok(Status::Fine),
             Ended::Get(status) => Err(self.not_done(functions.get, status)),
@@ -345,6 +360,11 @@ pub(crate) fn made_component(
     made: Result<Component, Crash>,
     journal: &Journal,
 ) -> Result<Component, CallError> {
+    match made {
+        Ok(component) if component.is_null() => journal.log_status(function, "no instance"),
+        Ok(_) => journal.log_status(function, "an instance"),
+        Err(crash) => journal.log_status(function, format_args!("crash by {crash}")),
+    }
     match made {
         Ok(component) if !component.is_null() => Ok(component),
         Ok(_) => Err(CallError::NotInstantiated {

@@ -13,6 +13,7 @@ use crate::environment_registry::Registered;
 use crate::ffi::{Component, SharedFunctions};
 use crate::guard::guarded;
 use crate::journal::{Journal, Notes};
+use crate::surroundings;
 
 /// What only one version of the standard has.
 pub(crate) trait FmiVersion: Copy {
@@ -104,14 +105,19 @@ impl<V: FmiVersion> Drop for OwnedComponent<V> {
         }
 
         let component = self.component;
+        let environment = self.registered.environment();
+        self.journal.log_call(free.name, format_args!(""));
         // SAFETY: the component is live and not used after this.
         let body = || unsafe { (free.pointer)(component) };
-        let ended = match guarded(self.registered.environment(), body) {
-            Ok(()) => String::new(),
-            Err(crash) => format!(" -> crash by {crash}"),
-        };
-
-        self.journal
-            .log_call(format_args!("{}(){ended}", free.name));
+        match guarded(environment, free.name, body) {
+            Ok(()) => self.journal.log_status(free.name, "ok"),
+            Err(crash) => {
+                self.journal
+                    .log_status(free.name, format_args!("crash by {crash}"));
+                let bad = format!("{} crashed it by {crash}", free.name);
+                self.journal.monitor.note(|notes| notes.bad_end = Some(bad));
+            }
+        }
+        surroundings::put_back(environment);
     }
 }

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::call_notebook::NotedName;
 use crate::environment::Environment;
 use crate::guard;
 use crate::journal::Journal;
@@ -25,7 +26,10 @@ struct Live {
 static LIVE: Mutex<Option<HashMap<Environment, Live>>> = Mutex::new(None);
 
 /// The environment of a live instance: it is known until this is dropped.
-pub(crate) struct Registered(Environment);
+pub(crate) struct Registered {
+    environment: Environment,
+    _name: NotedName,
+}
 
 impl Registered {
     /// An instance of 2.0, whose environment is a name for it and no more.
@@ -51,18 +55,22 @@ impl Registered {
     }
 
     fn new(environment: Environment, live: Live) -> Self {
+        let name = NotedName::new(environment, &live.journal.instance);
         with_live(|all| all.insert(environment, live));
-        Self(environment)
+        Self {
+            environment,
+            _name: name,
+        }
     }
 
     pub fn environment(&self) -> Environment {
-        self.0
+        self.environment
     }
 }
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        with_live(|live| live.remove(&self.0));
+        with_live(|live| live.remove(&self.environment));
     }
 }
 
@@ -104,6 +112,7 @@ mod tests {
             instance: name.to_owned(),
             monitor: Arc::default(),
             log: None,
+            disturbs: false.into(),
         });
         let environment = Environment::of(Arc::as_ptr(&journal));
         (journal.clone(), Registered::two(environment, journal))
@@ -114,7 +123,7 @@ mod tests {
         let (one, known) = registered("one");
         let strange = Environment::of(2 as *const u8);
         assert!(journal(strange).is_none());
-        let found = guard::guarded(known.environment(), || {
+        let found = guard::guarded(known.environment(), "test", || {
             journal(strange).is_some_and(|j| j.instance == "one")
         });
         assert_eq!(found, Ok(true));

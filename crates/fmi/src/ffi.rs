@@ -1,5 +1,7 @@
 //! The functions of the two standards, as types. Nothing is called here.
 
+#![allow(unsafe_code, reason = "functions of foreign code are typed by hand")]
+
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::description::Version;
@@ -31,6 +33,16 @@ impl<F: Copy> Symbol<F> {
     fn look_up(library: &Library, name: &'static str) -> Self {
         let pointer = library.symbol(name);
         Self { name, pointer }
+    }
+
+    /// Its address for C; null where it is not there.
+    pub fn address(&self) -> *const c_void {
+        const { assert!(size_of::<F>() == size_of::<*const c_void>(), "a function") };
+        let address = |pointer: F| {
+            // SAFETY: `F` is a pointer to a function, of the same size as any other.
+            unsafe { std::mem::transmute_copy::<F, *const c_void>(&pointer) }
+        };
+        self.pointer.map_or(std::ptr::null(), address)
     }
 
     /// The function, or an error that names it.

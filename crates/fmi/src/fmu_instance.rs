@@ -6,8 +6,7 @@
     reason = "every function of an FMU is foreign code behind a pointer"
 )]
 
-use std::borrow::Cow;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +19,7 @@ use crate::environment_registry;
 use crate::ffi::{
     FmuState, NumbersFunction, PlainFunction, SetState, SharedFunctions, StateFunction, Symbol,
 };
+use crate::guard;
 use crate::instance::{Checkpoint, ContinuousTime, Discrete, Timing};
 use crate::journal::Journal;
 use crate::layout::Layout;
@@ -27,9 +27,13 @@ use crate::library::Library;
 use crate::numbers::ValueScratch;
 use crate::prepared_step::PreparedStep;
 use crate::strings;
+use crate::surroundings;
 
 /// An event iteration that is not over after so many rounds never will be.
 const MOST_EVENT_ROUNDS: usize = 1000;
+
+/// So many bytes of a message are looked at.
+const LONGEST_MESSAGE: usize = 4096;
 
 /// What an instance is made of.
 pub(crate) struct Instantiation<'a> {
@@ -115,7 +119,9 @@ impl<V: FmiVersion> FmuInstance<V> {
     }
 
     pub fn exit_initialization_mode(&mut self) -> Result<(), CallError> {
-        self.call_plain(self.shared.exit_initialization, Purpose::Setup)
+        let done = self.call_plain(self.shared.exit_initialization, Purpose::Setup);
+        surroundings::put_back(self.calls.environment());
+        done
     }
 
     /// Ends the run, unless the FMU has failed: the standard then allows nothing but freeing it.
@@ -123,7 +129,14 @@ impl<V: FmiVersion> FmuInstance<V> {
         if self.calls.has_failed() {
             return Ok(());
         }
-        self.call_plain(self.shared.terminate, Purpose::Setup)
+        let done = self.call_plain(self.shared.terminate, Purpose::Setup);
+        if let Err(error @ CallError::Crashed { .. }) = &done {
+            let bad = error.to_string();
+            let monitor = &self.calls.journal.monitor;
+            monitor.note(|notes| notes.bad_end = Some(bad));
+        }
+        surroundings::put_back(self.calls.environment());
+        done
     }
 
     /// Repeats rounds of an event iteration until the FMU needs no more of them, or asks for the
@@ -168,8 +181,13 @@ impl<V: FmiVersion> FmuInstance<V> {
     }
 
     /// What callbacks find the instance by, and the component, for whoever prepares steps.
-    pub fn prepared_step(&self, layout: &Arc<Layout>) -> PreparedStep {
-        PreparedStep::new(self.calls.component(), self.calls.environment(), layout)
+    pub fn prepared_step(
+        &self,
+        layout: &Arc<Layout>,
+        functions: [*const c_void; 3],
+    ) -> PreparedStep {
+        let (component, environment) = (self.calls.component(), self.calls.environment());
+        PreparedStep::new(component, environment, layout, functions)
     }
 }
 
@@ -246,45 +264,40 @@ impl<V: FmiVersion> Drop for FmuInstance<V> {
     }
 }
 
-/// The numbers of texts that an FMU has just written.
-pub(crate) fn numbers_of_texts(texts: &[*const c_char], numbers: &mut [f64]) {
+/// The numbers of texts that an FMU has just written; `function` is where they come from.
+pub(crate) fn numbers_of_texts(
+    function: &'static str,
+    texts: &[*const c_char],
+    numbers: &mut [f64],
+) -> Result<(), CallError> {
     for (number, &text) in numbers.iter_mut().zip(texts) {
-        // SAFETY: a text that ends with a zero, valid until the next call of the FMU.
-        let text = unsafe { text_of(text) };
-        *number = text.map_or(0.0, |text| strings::number(&text));
+        // SAFETY: a text is valid until the next call of the FMU.
+        let bytes = unsafe { guard::text_bytes(text) };
+        *number = match bytes {
+            Some(bytes) => strings::passing_number(&String::from_utf8_lossy(bytes)),
+            None if text.is_null() => 0.0,
+            None => return Err(CallError::BadText { function }),
+        };
     }
-}
-
-/// A text of an FMU, unless it is null.
-///
-/// # Safety
-///
-/// The text is null or ends with a zero, and stays as long as the result is used.
-unsafe fn text_of<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
-    if text.is_null() {
-        return None;
-    }
-
-    // SAFETY: as asked of the caller.
-    let text = unsafe { CStr::from_ptr(text) };
-    Some(text.to_string_lossy())
+    Ok(())
 }
 
 /// Records a message that an FMU logs, whatever instance it is of.
 ///
 /// # Safety
 ///
-/// The text is null or ends with a zero.
+/// Nobody changes the text meanwhile.
 pub(crate) unsafe fn record_message(
     environment: *const c_void,
     status: c_int,
     text: *const c_char,
 ) {
     // SAFETY: as asked of the caller.
-    let Some(text) = (unsafe { text_of(text) }) else {
+    let Some(text) = (unsafe { guard::text_bytes(text) }) else {
         return;
     };
     if let Some(journal) = environment_registry::journal(Environment::of(environment)) {
-        journal.record_message(status, &text);
+        let text = &text[..text.len().min(LONGEST_MESSAGE)];
+        journal.record_message(status, &String::from_utf8_lossy(text));
     }
 }

@@ -17,12 +17,61 @@ unsafe extern "C" {
         body: extern "C" fn(*mut c_void),
         context: *mut c_void,
         environment: *mut c_void,
+        name: *const c_char,
+        length: usize,
     ) -> c_int;
+    fn dovetail_callback(body: extern "C" fn(*mut c_void), context: *mut c_void);
     fn dovetail_guard_caller() -> *mut c_void;
+    fn dovetail_guard_length(text: *const c_char, most: usize) -> isize;
+    fn dovetail_guard_open(
+        file: *const c_char,
+        environment: *mut c_void,
+        handle: *mut *mut c_void,
+        error: *mut c_char,
+        size: usize,
+    ) -> c_int;
     fn dovetail_guard_recovered();
     fn dovetail_guard_single_fmu_process();
     fn dovetail_guard_on_exit(save: extern "C" fn());
     fn dovetail_guard_exit_advice(advice: *const c_char);
+    fn dovetail_guard_ended(code: c_int);
+    fn dovetail_leave_at_once(code: c_int) -> !;
+    fn dovetail_supervise();
+    fn dovetail_ignore_file_limit();
+}
+
+/// A file that may grow no more is an error of whoever writes it from now on, not the end of the
+/// program.
+pub fn ignore_file_limit() {
+    // SAFETY: ignores a signal.
+    unsafe { dovetail_ignore_file_limit() };
+}
+
+/// Ends the program with this exit code, now: nobody is waited for, and no library does anything
+/// more.
+pub fn leave_at_once(code: u8) -> ! {
+    // SAFETY: ends the process.
+    unsafe { dovetail_leave_at_once(c_int::from(code)) }
+}
+
+/// From here on the program is a child of itself, whose parent waits for it and says how it ended,
+/// where an FMU has ended it: then `advice`, a sentence, follows. The program must say when it
+/// [ends in order](end_in_order); its descriptors, its terminal and its exit code are as before.
+///
+/// To be called before there are threads: in the child there are none but the calling one.
+pub fn supervise(advice: &'static CStr) {
+    // SAFETY: stores a text that lives for ever. A process of a single thread may fork.
+    unsafe {
+        dovetail_guard_exit_advice(advice.as_ptr());
+        dovetail_supervise();
+    }
+}
+
+/// The program has done its work and ends with this exit code, whatever libraries of FMUs do on
+/// their way out.
+pub fn end_in_order(code: u8) {
+    // SAFETY: notes a number.
+    unsafe { dovetail_guard_ended(c_int::from(code)) };
 }
 
 /// What is to be saved before an FMU that calls `exit()` ends the program.
@@ -64,10 +113,12 @@ impl std::fmt::Display for Crash {
         // The numbers of Linux on x86 and ARM.
         let name = match self.signal {
             4 => "an illegal instruction",
+            5 => "a trap",
             6 => "a call of abort()",
             7 => "a bus error",
             8 => "an arithmetic exception, such as an integer division by zero",
             11 => "a segmentation fault",
+            31 => "a forbidden call of the system",
             _ => return write!(f, "signal {}", self.signal),
         };
         f.write_str(name)
@@ -94,6 +145,8 @@ pub(crate) struct RawRequest {
     pub terminate: u8,
     pub early: u8,
     pub last: f64,
+    /// What sets, steps and gets; null where the FMU lacks it.
+    pub functions: [*const c_void; 3],
 }
 
 /// Which of the three calls ended a step, and how.
@@ -101,7 +154,9 @@ pub(crate) enum Ended {
     Set(c_int),
     Step(c_int),
     Get(c_int),
-    Crashed(Crash),
+    CrashedInSet(Crash),
+    CrashedInStep(Crash),
+    CrashedInGet(Crash),
 }
 
 impl Ended {
@@ -120,15 +175,23 @@ impl Ended {
             0 => Self::Set(status),
             1 => Self::Step(status),
             2 => Self::Get(status),
-            _ => Self::Crashed(recover(status)),
+            3 => Self::CrashedInSet(recover(status)),
+            4 => Self::CrashedInStep(recover(status)),
+            _ => Self::CrashedInGet(recover(status)),
         }
     }
+}
+
+static INSTALLED: Once = Once::new();
+
+/// Whether an FMU may have been called.
+pub(crate) fn is_installed() -> bool {
+    INSTALLED.is_completed()
 }
 
 /// Installs the guard, once.
 #[inline]
 pub(crate) fn install() {
-    static INSTALLED: Once = Once::new();
     // SAFETY: installs signal handlers, once; it has no other requirement.
     INSTALLED.call_once(|| unsafe { dovetail_guard_install() });
 }
@@ -148,6 +211,17 @@ extern "C" fn call<F: FnOnce() -> R, R>(context: *mut c_void) {
     }
 }
 
+/// Does what an FMU asks for by a callback, with the floating-point control words of the host; the
+/// FMU then goes on with its own.
+pub(crate) fn in_callback<F: FnOnce()>(body: F) {
+    let mut context: Context<F, ()> = Context {
+        body: Some(body),
+        answer: None,
+    };
+    // SAFETY: `call` is instantiated for the very types of `context`, which outlives the call.
+    unsafe { dovetail_callback(call::<F, ()>, (&raw mut context).cast()) };
+}
+
 /// The environment of the instance whose function is being called in this thread, if one is.
 pub(crate) fn caller() -> Option<Environment> {
     // SAFETY: reads what belongs to this thread; it has no requirement.
@@ -155,11 +229,12 @@ pub(crate) fn caller() -> Option<Environment> {
     (!caller.is_null()).then(|| Environment::of(caller))
 }
 
-/// Calls `body`, which calls a function of the instance with this environment and captures nothing
-/// that must be dropped.
+/// Calls `body`, which calls the function of this name of the instance with this environment and
+/// captures nothing that must be dropped.
 #[inline]
 pub(crate) fn guarded<R: Copy, F: FnOnce() -> R>(
     environment: Environment,
+    function: &'static str,
     body: F,
 ) -> Result<R, Crash> {
     install();
@@ -173,6 +248,8 @@ pub(crate) fn guarded<R: Copy, F: FnOnce() -> R>(
             call::<F, R>,
             (&raw mut context).cast(),
             environment.pointer(),
+            function.as_ptr().cast(),
+            function.len(),
         )
     };
 
@@ -180,6 +257,64 @@ pub(crate) fn guarded<R: Copy, F: FnOnce() -> R>(
         Some(answer) if signal == 0 => Ok(answer),
         _ => Err(recover(signal)),
     }
+}
+
+/// The longest text that is taken from an FMU.
+const LONGEST_TEXT: usize = 64 << 20;
+
+/// The bytes of a text of an FMU, as far as they can be read: none where it is null or leads
+/// nowhere, and no more than a limit where it has no end.
+///
+/// # Safety
+///
+/// Nobody changes the text as long as the result is used.
+pub(crate) unsafe fn text_bytes<'a>(text: *const c_char) -> Option<&'a [u8]> {
+    if text.is_null() {
+        return None;
+    }
+
+    install();
+    // SAFETY: whatever the pointer is, reading it is guarded.
+    let length = unsafe { dovetail_guard_length(text, LONGEST_TEXT) };
+    let length = usize::try_from(length).ok()?;
+    // SAFETY: so many bytes have just been read.
+    Some(unsafe { std::slice::from_raw_parts(text.cast(), length) })
+}
+
+/// Why a library was not loaded.
+pub(crate) enum NotOpened {
+    Crashed(Crash),
+    /// In the words of the loader.
+    Refused(String),
+}
+
+/// Loads a library, whose constructors may do anything.
+pub(crate) fn open_library(
+    file: &CStr,
+    environment: Environment,
+) -> Result<*mut c_void, NotOpened> {
+    install();
+    let mut handle = std::ptr::null_mut();
+    let mut error = [0; 1024];
+    // SAFETY: the file and the room for the answers outlive the call.
+    let signal = unsafe {
+        dovetail_guard_open(
+            file.as_ptr(),
+            environment.pointer(),
+            &raw mut handle,
+            error.as_mut_ptr(),
+            error.len(),
+        )
+    };
+    if signal != 0 {
+        return Err(NotOpened::Crashed(recover(signal)));
+    }
+    if handle.is_null() {
+        // SAFETY: C has ended it with a zero.
+        let why = unsafe { CStr::from_ptr(error.as_ptr()) };
+        return Err(NotOpened::Refused(why.to_string_lossy().into_owned()));
+    }
+    Ok(handle)
 }
 
 /// A crash inside the allocator may leave it locked: whoever allocates then waits for ever, until
@@ -202,14 +337,14 @@ mod tests {
 
     #[test]
     fn a_call_that_works_answers() {
-        assert_eq!(guarded(Environment::NONE, || 6 * 7), Ok(42));
+        assert_eq!(guarded(Environment::NONE, "test", || 6 * 7), Ok(42));
     }
 
     #[test]
     fn a_crash_is_survived_again_and_again() {
         for _ in 0..3 {
             // SAFETY: reading address 16 is exactly the fault that is to be caught.
-            let crash = guarded(Environment::NONE, || unsafe {
+            let crash = guarded(Environment::NONE, "test", || unsafe {
                 std::ptr::read_volatile(16 as *const u64)
             });
             assert_eq!(crash, Err(Crash { signal: 11 }));
@@ -218,10 +353,11 @@ mod tests {
 
     #[test]
     fn a_crash_in_one_thread_does_not_disturb_another() {
-        let fine =
-            std::thread::spawn(|| (0..1000).all(|i| guarded(Environment::NONE, || i) == Ok(i)));
+        let fine = std::thread::spawn(|| {
+            (0..1000).all(|i| guarded(Environment::NONE, "test", || i) == Ok(i))
+        });
         // SAFETY: as above.
-        let crash = guarded(Environment::NONE, || unsafe {
+        let crash = guarded(Environment::NONE, "test", || unsafe {
             std::ptr::read_volatile(16 as *const u64)
         });
         assert!(crash.is_err() && fine.join().unwrap());

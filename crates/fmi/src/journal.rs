@@ -1,11 +1,15 @@
 //! What an FMU says and does, as its instance's environment sees it: messages, costs, the log of
 //! calls.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+use crate::library::Library;
 
 /// So many different messages are kept of an instance.
 const MOST_MESSAGES: usize = 20;
@@ -42,6 +46,17 @@ pub struct Notes {
     pub discarded: u64,
     /// Events inside steps.
     pub events: u64,
+    /// Steps of which the FMU said that they were done, and that they ended elsewhere (3.0).
+    pub odd_times: u64,
+    /// What of the process the FMU has changed, and was put back; see
+    /// [`changes_in_words`](crate::changes_in_words).
+    pub changed: u32,
+    /// What is odd about its library.
+    pub odd_library: Option<String>,
+    /// What went wrong when it was ended or freed.
+    pub bad_end: Option<String>,
+    /// Why the log of its calls is not whole.
+    pub bad_log: Option<String>,
     /// Messages, the first of each text.
     pub messages: Vec<Message>,
     /// Messages beyond those kept.
@@ -134,12 +149,15 @@ impl CallLog {
         self.mark.as_deref()
     }
 
-    /// Writes a line, at once: what an FMU did last is what matters when it hangs. A full disk does
-    /// not end the run.
-    pub(crate) fn write(&self, instance: &str, line: std::fmt::Arguments<'_>) {
+    /// Writes a line, at once: what an FMU did last is what matters when it hangs.
+    pub(crate) fn write(
+        &self,
+        instance: &str,
+        line: std::fmt::Arguments<'_>,
+    ) -> std::io::Result<()> {
         let mark = self.mark.as_deref().unwrap_or(instance);
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = writeln!(file, "{mark}: {line}").and_then(|()| file.flush());
+        writeln!(file, "{mark}: {line}").and_then(|()| file.flush())
     }
 }
 
@@ -148,6 +166,8 @@ pub(crate) struct Journal {
     pub instance: String,
     pub monitor: Arc<Monitor>,
     pub log: Option<Arc<CallLog>>,
+    /// The FMU has changed the floating-point control words: its calls are made one by one.
+    pub disturbs: AtomicBool,
 }
 
 impl Journal {
@@ -156,14 +176,37 @@ impl Journal {
             instance: instance.to_owned(),
             monitor: Arc::default(),
             log,
+            disturbs: AtomicBool::new(false),
         })
     }
 
-    /// Writes a line into the log of calls, where there is one.
-    pub fn log_call(&self, line: std::fmt::Arguments<'_>) {
-        if let Some(log) = &self.log {
-            log.write(&self.instance, line);
+    /// Notes what is odd about the library of the instance.
+    pub fn note_library(&self, library: &Library) {
+        if let Some(oddity) = &library.oddity {
+            self.monitor
+                .note(|notes| notes.odd_library = Some(oddity.clone()));
         }
+    }
+
+    /// Writes a line into the log of calls, where there is one. A full disk does not end the run.
+    pub fn log_line(&self, line: std::fmt::Arguments<'_>) {
+        let Some(log) = &self.log else {
+            return;
+        };
+        if let Err(error) = log.write(&self.instance, line) {
+            let bad = format!("{} could not be written: {error}", log.path().display());
+            self.monitor.note(|notes| notes.bad_log = Some(bad));
+        }
+    }
+
+    /// A function is about to be called: if it never returns, this is the last line.
+    pub fn log_call(&self, function: &str, arguments: std::fmt::Arguments<'_>) {
+        self.log_line(format_args!("{function}({arguments})"));
+    }
+
+    /// A function has returned so.
+    pub fn log_status(&self, function: &str, status: impl Display) {
+        self.log_line(format_args!("{function} -> {status}"));
     }
 
     /// Takes in a message, from whatever thread it comes.
@@ -174,7 +217,7 @@ impl Journal {
             .take(LONGEST_MESSAGE)
             .map(printable)
             .collect();
-        self.log_call(format_args!("message with status {status}: {text}"));
+        self.log_line(format_args!("message with status {status}: {text}"));
 
         self.monitor.note(|notes| {
             if let Some(known) = notes
@@ -272,6 +315,7 @@ mod tests {
             instance: "a".into(),
             monitor: Arc::default(),
             log: None,
+            disturbs: AtomicBool::new(false),
         }
     }
 

@@ -3,10 +3,12 @@
 //! [`Fmu::open`] unpacks and reads a file, [`Fmu::prepare`] tries it out, [`PreparedFmu::system`]
 //! makes systems of it. This is the only crate that calls foreign libraries.
 
+mod abandonment;
 mod abilities;
 mod applied_inputs;
 pub mod archive;
 mod call_error;
+mod call_notebook;
 mod calls;
 mod co_simulation;
 mod component;
@@ -36,22 +38,33 @@ mod numbers;
 mod prepared_step;
 mod probe;
 mod reactions;
+mod rest_of_rows;
 mod settings;
 mod strings;
+mod surroundings;
 
+pub use abandonment::{abandon_loading, abandon_steps};
 pub use abilities::{FmuCapabilities, InputMode, OutputSlopes};
 pub use call_error::CallError;
+pub use call_notebook::{CallWatch, NOTEBOOK_WORDS, calls_under_way, note_calls_in};
 pub use experiment::{Baseline, Experiment, ExperimentFailure, InputCourse, Observation};
 pub use finding::{Capability, Finding, FindingOutcome};
 pub use fmu::bench::{Attempted, TestBench};
 pub use fmu::error::{FmuError, InterfaceUse};
 pub use fmu::instances::InstanceChoice;
 pub use fmu::{Fmu, PreparedFmu, Probing, RunConditions, Settings};
-pub use guard::{Crash, on_fmu_exit, set_single_fmu_process};
+pub use guard::{
+    Crash, end_in_order, ignore_file_limit, leave_at_once, on_fmu_exit, set_single_fmu_process,
+    supervise,
+};
 pub use journal::{CallLog, Costs, Message, Monitor, Notes};
 pub use knowledge::ProbeResult;
 pub use library::{LibraryError, MissingSymbol};
 pub use probe::ExperimentRunner;
 pub use reactions::Reactions;
+pub use rest_of_rows::RestOfRows;
 pub use settings::SettingError;
-pub use strings::{number as text_to_number, text as number_to_text};
+pub use strings::{
+    number as text_to_number, passing_number as passing_text_to_number, text as number_to_text,
+};
+pub use surroundings::{changes_in_words, put_back_surroundings};

@@ -5,14 +5,25 @@
     reason = "loading a library runs its initializers, and symbols have no types"
 )]
 
+use std::ffi::{CString, c_char};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::call_notebook::NotedName;
 use crate::description::Version;
+use crate::environment::Environment;
+use crate::guard::{self, NotOpened};
+use crate::surroundings;
+
+/// So much is kept of what a library says of itself.
+const LONGEST_ANSWER: usize = 60;
 
 /// A loaded library. It stays loaded until the process ends: FMUs leave threads, handlers and
 /// pointers behind, and a library that is unmapped under them crashes long after its run.
 pub(crate) struct Library {
     handle: std::mem::ManuallyDrop<libloading::Library>,
+    /// What it says of itself that does not fit the description.
+    pub oddity: Option<String>,
 }
 
 /// A function that an FMU needs to have and does not.
@@ -82,17 +93,63 @@ impl Library {
     /// Loads the library `identifier` of an unpacked FMU.
     pub fn load(folder: &Path, version: Version, identifier: &str) -> Result<Self, LibraryError> {
         let (file, _) = Self::find(folder, version, identifier)?;
-        // SAFETY: loading runs the library's initializers, which is what a user asks for who runs
-        // an FMU.
-        match unsafe { libloading::Library::new(&file) } {
-            Ok(handle) => Ok(Self {
-                handle: std::mem::ManuallyDrop::new(handle),
-            }),
-            Err(error) => Err(LibraryError::NotLoaded {
-                reason: explain(&file, &error),
-                file,
-            }),
-        }
+        let path = CString::new(file.as_os_str().as_bytes()).unwrap_or_default();
+        let environment = Environment::of(path.as_ptr());
+        let _name = NotedName::new(environment, identifier);
+        let opened = guard::open_library(&path, environment);
+        surroundings::put_back(environment);
+        let handle = opened.map_err(|why| LibraryError::NotLoaded {
+            reason: match why {
+                NotOpened::Refused(text) => explain(&file, &text),
+                NotOpened::Crashed(crash) => format!("its constructors crashed by {crash}"),
+            },
+            file,
+        })?;
+        // SAFETY: the loader has just given us the handle, and nobody else closes it.
+        let handle = unsafe { libloading::os::unix::Library::from_raw(handle) };
+        let mut library = Self {
+            handle: std::mem::ManuallyDrop::new(handle.into()),
+            oddity: None,
+        };
+        library.oddity = library.contradiction(version, environment);
+
+        Ok(library)
+    }
+
+    /// What the library says of its version and platform, where that is not what is expected.
+    fn contradiction(&self, version: Version, environment: Environment) -> Option<String> {
+        let (asked, expected) = match version {
+            Version::Two => (
+                ["fmi2GetVersion", "fmi2GetTypesPlatform"],
+                ["2.", "default"],
+            ),
+            Version::Three => (["fmi3GetVersion", ""], ["3.", ""]),
+        };
+        let odd =
+            asked
+                .into_iter()
+                .zip(expected)
+                .find_map(|(function, expected)| {
+                    let said = self.ask(function, environment)?;
+                    (!said.starts_with(expected)).then(|| {
+                format!("{function} of its library says `{said}`, where `{expected}` was expected")
+            })
+                });
+        odd.map(|text| text.replace("`2.`", "`2.0`").replace("`3.`", "`3.0`"))
+    }
+
+    /// What a function without arguments says, if it is there and comes back.
+    fn ask(&self, function: &'static str, environment: Environment) -> Option<String> {
+        type Question = unsafe extern "C" fn() -> *const c_char;
+        let question: Question = self
+            .symbol(function)
+            .filter(|_: &Question| !function.is_empty())?;
+        // SAFETY: the standard gives this type to the function.
+        let said = guard::guarded(environment, function, || unsafe { question() }).ok()?;
+        // SAFETY: a text of the library, which stays loaded.
+        let bytes = unsafe { guard::text_bytes(said) }?;
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST_ANSWER)]);
+        Some(text.replace(char::is_control, " "))
     }
 
     /// A function by its name, if it is there.
@@ -147,15 +204,7 @@ fn list(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// What the loader says, and what can be done.
-fn explain(file: &Path, error: &libloading::Error) -> String {
-    let mut text = String::new();
-    let mut source: Option<&dyn std::error::Error> = Some(error);
-
-    while let Some(error) = source {
-        text = error.to_string(); // the innermost is dlerror's own
-        source = error.source();
-    }
-
+fn explain(file: &Path, text: &str) -> String {
     let text = text.replace(&format!("{}: ", file.display()), "");
     let advice = advice(&text);
     format!("{text}{advice}")

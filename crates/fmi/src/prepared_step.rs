@@ -20,6 +20,8 @@ pub(crate) struct PreparedStep {
     request: RawRequest,
     /// What C answered to the last step.
     pub ended: c_int,
+    /// Whether the FMU has all that is called.
+    pub complete: bool,
     _inputs: Box<[f64]>,
     _outputs: Box<[f64]>,
     /// Holds the lists of references.
@@ -31,9 +33,14 @@ pub(crate) struct PreparedStep {
 unsafe impl Send for PreparedStep {}
 
 impl PreparedStep {
-    /// For a component with this environment and layout. A step that is prepared begins where the
+    /// For a component with this environment and layout, and what sets, steps and gets. A step that is prepared begins where the
     /// FMU stands, and no state from before that is ever restored.
-    pub fn new(component: *mut c_void, environment: Environment, layout: &Arc<Layout>) -> Self {
+    pub fn new(
+        component: *mut c_void,
+        environment: Environment,
+        layout: &Arc<Layout>,
+        functions: [*const c_void; 3],
+    ) -> Self {
         let mut inputs = vec![0.0; layout.smooth_input_positions.len()].into_boxed_slice();
         let mut outputs = vec![0.0; layout.read_values].into_boxed_slice();
         let request = RawRequest {
@@ -54,11 +61,13 @@ impl PreparedStep {
             terminate: 0,
             early: 0,
             last: 0.0,
+            functions,
         };
 
         Self {
             request,
             ended: 0,
+            complete: functions.iter().all(|function| !function.is_null()),
             _inputs: inputs,
             _outputs: outputs,
             _layout: layout.clone(),

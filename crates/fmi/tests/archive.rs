@@ -374,3 +374,15 @@ proptest! {
         let _ = open(&zip(&entries));
     }
 }
+
+#[test]
+fn many_files_that_are_unsuspicious_alone_are_a_bomb_together() {
+    // 80 files of 99 MB from 100 kB each: 7.9 GB from 8 MB, as it was tried.
+    let bomb = |n: usize| Entry {
+        method: 8,
+        size: Some(99_000_000),
+        ..entry(format!("resources/zeros{n}"), vec![0; 101_000])
+    };
+    let message = refusal(&(0..80).map(bomb).collect::<Vec<_>>());
+    assert!(message.contains("made to fill the disk"), "{message}");
+}

@@ -263,3 +263,82 @@ fn the_least_used_entries_go_while_the_cache_is_too_large() {
         [false, true, true]
     );
 }
+
+#[test]
+fn a_library_that_was_changed_is_unpacked_anew() {
+    let folder = Folder::new();
+    let cache = Cache::at(folder.path());
+    let library = "binaries/linux64/unit.so";
+    let path = folder.write(
+        "a.fmu",
+        &zip(&[entry(library, "good code"), entry("x", "x")]),
+    );
+    let first = Archive::open_in(&path, &cache).unwrap();
+    let cached = first.folder().join(library);
+    drop(first);
+    // As long as before, so that sizes tell nothing; what a power cut may leave is like that too.
+    for damage in ["evil code", "\0\0\0\0\0\0\0\0\0"] {
+        std::fs::write(&cached, damage).unwrap();
+        let again = Archive::open_in(&path, &cache).unwrap();
+        let found = std::fs::read_to_string(again.folder().join(library)).unwrap();
+        assert_eq!(found, "good code");
+    }
+}
+
+#[test]
+fn the_cache_is_private_whatever_it_was() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let root = folder.path().join("archives-1");
+    std::fs::create_dir(&root).unwrap();
+    std::fs::set_permissions(&root, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let cache = Cache::at(folder.path());
+    let archive = Archive::open_in(&folder.write("a.fmu", &unit()), &cache).unwrap();
+    for path in [
+        root.as_path(),
+        archive.folder(),
+        archive.folder().parent().unwrap(),
+    ] {
+        let mode = std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}", path.display());
+    }
+}
+
+#[test]
+fn an_entry_that_leads_elsewhere_is_not_used() {
+    let folder = Folder::new();
+    let cache = Cache::at(folder.path());
+    let path = folder.write("a.fmu", &zip(&[entry("x", "x")]));
+    let first = Archive::open_in(&path, &cache).unwrap();
+    let place = first.folder().parent().unwrap().to_owned();
+    drop(first);
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::rename(&place, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &place).unwrap();
+    let again = Archive::open_in(&path, &cache).unwrap();
+    let found = again.folder().canonicalize().unwrap();
+    assert!(!found.starts_with(elsewhere.canonicalize().unwrap()));
+}
+
+#[test]
+fn what_a_dead_process_left_is_removed_at_once() {
+    let _alone = alone();
+    let folder = Folder::new();
+    let cache = Cache::at(folder.path());
+    let temporary = folder.path().join("archives-1/temporary");
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let [dead, living, foreign] = [
+        format!("4194999-0-1-{}", &boot[..8]),
+        format!("{}-0-1-{}", std::process::id(), &boot[..8]),
+        "4194999-0-1-0elsewher".to_owned(),
+    ]
+    .map(|name| temporary.join(name));
+    for leftover in [&dead, &living, &foreign] {
+        std::fs::create_dir_all(leftover).unwrap();
+    }
+    Archive::open_in(&folder.write("a.fmu", &unit()), &cache).unwrap();
+    assert_eq!(
+        (dead.exists(), living.exists(), foreign.exists()),
+        (false, true, true)
+    );
+}

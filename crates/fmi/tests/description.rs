@@ -679,3 +679,51 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn more_event_indicators_than_can_be_watched_are_refused() {
+    let text = TWO.replace(
+        "numberOfEventIndicators=\"3\"",
+        "numberOfEventIndicators=\"4000000000\"",
+    );
+    let refused = read(text.as_bytes(), Strictness::Lenient).unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .contains("`4000000000`, more than the 100000 that are watched"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn an_element_with_countless_attributes_is_refused_at_once() {
+    let many: String = (0..200_000).map(|k| format!(" a{k}='{k}'")).collect();
+    let text = TWO.replace("<UnitDefinitions>", &format!("<UnitDefinitions{many}>"));
+    let began = std::time::Instant::now();
+    let refused = read(text.as_bytes(), Strictness::Lenient).unwrap_err();
+    assert!(
+        refused.to_string().contains("more than 1000 attributes"),
+        "{refused}"
+    );
+    assert!(began.elapsed().as_secs() < 10);
+    // Quotes in comments and texts are no attributes.
+    let quotes = "'\"'".repeat(5000);
+    let text = TWO.replace(
+        "<UnitDefinitions>",
+        &format!("<!-- {quotes} --><UnitDefinitions>"),
+    );
+    assert!(read(text.as_bytes(), Strictness::Lenient).is_ok());
+}
+
+#[test]
+fn a_name_with_a_line_break_becomes_printable_with_a_warning() {
+    let text = TWO.replace("name=\"force\"", "name=\"for&#10;ce&#x9b;\"");
+    let (description, warnings) = read(text.as_bytes(), Strictness::Lenient).unwrap();
+    let name = "for\u{fffd}ce\u{fffd}";
+    assert!(description.variables.iter().any(|v| v.name == name));
+    assert!(
+        warnings
+            .iter()
+            .any(|w| w.to_string().contains("control characters"))
+    );
+}

@@ -4,10 +4,14 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::data_type::DoubleType;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    FileMetaData, ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData,
+};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
@@ -17,14 +21,26 @@ use crate::sink::Sink;
 /// Rows that are kept in memory until they are written together.
 const ROWS_IN_GROUP: usize = 1 << 16;
 
+/// Rows wait for so long at most until they are written, or for this part of the time since the
+/// file was begun, whichever is longer: many small groups make a file slow to read.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+const PART_OF_RUN: u32 = 50;
+
 /// Writes a column of doubles for `time` and for each variable, in groups of rows.
 ///
-/// The file can be read once it is closed, which also happens after a run that ended early.
+/// After a group comes a footer that tells of all groups so far, so that the file can be read
+/// whenever it ends there: a program that is killed leaves all groups but those of the last second.
+/// What is in the midst of a group can be read once it is cut after the last footer.
 pub struct ParquetFile<W: Write + Send> {
     /// `None` after closing.
     writer: Option<SerializedFileWriter<W>>,
     /// Time first.
     columns: Vec<Vec<f64>>,
+    begun: Instant,
+    /// When the last group was written.
+    written: Instant,
+    /// When the last footer was.
+    ended: Instant,
 }
 
 impl ParquetFile<BufWriter<File>> {
@@ -45,10 +61,50 @@ impl<W: Write + Send> ParquetFile<W> {
 
         let writer =
             SerializedFileWriter::new(writer, schema, Arc::new(properties)).map_err(as_io)?;
+        let now = Instant::now();
         Ok(Self {
             writer: Some(writer),
             columns: vec![vec![]; names.len() + 1],
+            begun: now,
+            written: now,
+            ended: now,
         })
+    }
+
+    /// Writes rows that have waited long enough. To be asked now and then, also while no rows come.
+    pub fn save_in_time(&mut self) -> io::Result<()> {
+        let wait = LONGEST_WAIT.max(self.begun.elapsed() / PART_OF_RUN);
+        if self.written.elapsed() < wait {
+            return Ok(());
+        }
+        self.save()
+    }
+
+    /// Writes all rows so far; the file can be read then.
+    pub fn save(&mut self) -> io::Result<()> {
+        if self.columns[0].is_empty() {
+            return Ok(());
+        }
+        self.write_group().map_err(as_io)?;
+        self.write_footer().map_err(as_io)
+    }
+
+    /// A footer in the midst of the file: what comes after it has another one.
+    fn write_footer(&mut self) -> Result<(), ParquetError> {
+        let Some(writer) = self.writer.as_mut() else {
+            return Ok(());
+        };
+        let groups = writer.flushed_row_groups().to_vec();
+        let rows = groups.iter().map(RowGroupMetaData::num_rows).sum();
+        let schema = Arc::new(writer.schema_descr().clone());
+        let file = FileMetaData::new(1, rows, None, None, schema, None);
+        let metadata = ParquetMetaData::new(file, groups);
+        let mut footer = Vec::new();
+        ParquetMetaDataWriter::new(&mut footer, &metadata).finish()?;
+        writer.write_all(&footer)?;
+        writer.flush()?;
+        self.ended = Instant::now();
+        Ok(())
     }
 
     fn write_group(&mut self) -> Result<(), ParquetError> {
@@ -67,6 +123,7 @@ impl<W: Write + Send> ParquetFile<W> {
         }
 
         group.close()?;
+        self.written = Instant::now();
         Ok(())
     }
 }
@@ -112,10 +169,13 @@ impl<W: Write + Send> Sink for ParquetFile<W> {
         }
 
         if self.columns[0].len() < ROWS_IN_GROUP {
-            Ok(())
-        } else {
-            self.write_group().map_err(as_io)
+            return Ok(());
         }
+        self.write_group().map_err(as_io)?;
+        if self.ended.elapsed() < LONGEST_WAIT {
+            return Ok(());
+        }
+        self.write_footer().map_err(as_io)
     }
 
     fn close(&mut self) -> io::Result<()> {
@@ -124,8 +184,10 @@ impl<W: Write + Send> Sink for ParquetFile<W> {
             return Ok(());
         };
 
+        // A footer for the groups that are whole is worth a try, whatever happened to the last one.
+        let finished = writer.finish().map_err(as_io);
         rest.map_err(as_io)?;
-        writer.finish().map_err(as_io)?;
+        finished?;
         writer.inner_mut().flush()
     }
 }
@@ -172,6 +234,26 @@ mod tests {
             read += 1;
         }
         assert_eq!(read, rows);
+    }
+
+    #[test]
+    fn a_file_that_is_never_closed_can_be_read_up_to_its_last_footer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("killed.parquet");
+        let mut file = ParquetFile::create(&path, &["a.x".into()]).unwrap();
+        let mut rows = 0;
+        for part in 0..3 {
+            (0..100).for_each(|n| file.row(f64::from(n), &[f64::from(part)]).unwrap());
+            file.save().unwrap();
+            rows += 100;
+            let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+            assert_eq!(reader.metadata().file_metadata().num_rows(), rows);
+            assert_eq!(reader.get_row_iter(None).unwrap().count() as i64, rows);
+        }
+        file.row(1e3, &[0.5]).unwrap();
+        file.close().unwrap();
+        let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+        assert_eq!(reader.get_row_iter(None).unwrap().count(), 301);
     }
 
     #[test]

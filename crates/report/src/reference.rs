@@ -12,13 +12,20 @@ use dovetail_core::nearest;
 /// Times this near, as a fraction of the spacing of the rows, are the same time.
 const COINCIDENT: f64 = 1e-9;
 
+/// The largest reference that is read.
+const LARGEST: u64 = 1 << 30;
+
 /// A reference solution read from a CSV file: `time` first, then a column for each variable.
+///
+/// A last line without its end is what is left of a row whose writer was killed, and is dropped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReferenceFile {
     file: String,
     names: Vec<String>,
     times: Vec<f64>,
     columns: Vec<Vec<f64>>,
+    /// Its last line had no end.
+    torn: bool,
 }
 
 /// Why a reference cannot be used.
@@ -31,6 +38,15 @@ pub enum ReferenceError {
         file: String,
         /// What went wrong; it names the line.
         source: csv::Error,
+    },
+
+    /// There is no end of it.
+    #[error("the reference {file} has more than {limit} bytes, which is more than is read")]
+    TooLarge {
+        /// Which file.
+        file: String,
+        /// What would be read.
+        limit: u64,
     },
 
     /// The first column is not the time.
@@ -97,7 +113,7 @@ pub enum ReferenceError {
     /// A time that the file does not cover.
     #[error(
         "the reference {file} covers t = {first} s to {last} s, but a value at t = {time} s is \
-         needed"
+         needed{}", if *.torn { "; its last line has no end, and was dropped" } else { "" }
     )]
     OutOfRange {
         /// Which file.
@@ -108,6 +124,8 @@ pub enum ReferenceError {
         first: f64,
         /// The file's last time.
         last: f64,
+        /// Whether it had a last line without its end.
+        torn: bool,
     },
 }
 
@@ -126,17 +144,31 @@ impl ReferenceFile {
 
     /// Reads from `source`, which errors will call `file`.
     pub fn read(source: impl Read, file: impl Into<String>) -> Result<Self, ReferenceError> {
-        let file = file.into();
-        let mut reader = csv::ReaderBuilder::new()
-            .trim(csv::Trim::All)
-            .from_reader(source);
+        Self::read_limited(source, file.into(), LARGEST)
+    }
+
+    fn read_limited(source: impl Read, file: String, limit: u64) -> Result<Self, ReferenceError> {
         let unreadable = |source| ReferenceError::Unreadable {
             file: file.clone(),
             source,
         };
+        let mut bytes = Vec::new();
+        let read = source.take(limit + 1).read_to_end(&mut bytes);
+        read.map_err(|error| unreadable(error.into()))?;
+        if bytes.len() as u64 > limit {
+            return Err(ReferenceError::TooLarge { file, limit });
+        }
 
+        let whole = bytes
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(0, |at| at + 1);
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .from_reader(&bytes[..whole]);
         let header = reader.headers().map_err(unreadable)?.clone();
         let mut reference = Self::with_header(&file, &header)?;
+        reference.torn = whole < bytes.len();
 
         let mut record = StringRecord::new();
         while reader.read_record(&mut record).map_err(unreadable)? {
@@ -170,6 +202,7 @@ impl ReferenceFile {
             columns: vec![vec![]; names.len()],
             names,
             times: vec![],
+            torn: false,
         }
     }
 
@@ -286,6 +319,7 @@ impl ReferenceFile {
             time,
             first,
             last,
+            torn: self.torn,
         })
     }
 
@@ -425,6 +459,27 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "the reference ref.csv has no column `mas.x`; did you mean `mass.x`?"
+        );
+    }
+
+    #[test]
+    fn a_last_line_without_its_end_is_dropped() {
+        let torn = read("time,a.x\n0,1\n1,2\n2,3.1").unwrap();
+        assert_eq!(torn.evaluate("a.x", &[0.0, 1.0]).unwrap(), [1.0, 2.0]);
+        let beyond = torn.evaluate("a.x", &[2.0]).unwrap_err();
+        assert!(
+            beyond.to_string().contains("its last line has no end"),
+            "{beyond}"
+        );
+    }
+
+    #[test]
+    fn a_file_without_end_is_refused() {
+        let refused = ReferenceFile::read_limited(std::io::repeat(0), "zeros".into(), 1000);
+        let refused = refused.unwrap_err().to_string();
+        assert!(
+            refused.contains("zeros has more than 1000 bytes"),
+            "{refused}"
         );
     }
 }

@@ -36,14 +36,14 @@ impl Table {
         }
     }
 
-    /// Adds a row.
+    /// Adds a row. What would give orders to a terminal, or fill it, is left out of its cells.
     pub fn row(&mut self, cells: Vec<String>) {
         assert_eq!(
             cells.len(),
             self.alignments.len(),
             "BUG: a row with another number of cells"
         );
-        self.rows.push(cells);
+        self.rows.push(cells.into_iter().map(shown).collect());
     }
 
     /// The length of the longest line.
@@ -82,10 +82,56 @@ impl Table {
     }
 }
 
+/// No column is wider than this.
+const WIDEST: usize = 400;
+
+/// A cell as it is shown: in one line, of bounded length.
+fn shown(cell: String) -> String {
+    let fits = cell.len() <= WIDEST && !cell.contains(commands_a_terminal);
+    if fits {
+        return cell;
+    }
+
+    let printable = |c: char| {
+        if commands_a_terminal(c) {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
+    let mut shown: String = cell.chars().take(WIDEST).map(printable).collect();
+    if cell.chars().nth(WIDEST).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Characters that move the cursor, start a sequence of commands or turn the direction of writing:
+/// whoever chooses a name must not choose what a terminal shows.
+pub fn commands_a_terminal(character: char) -> bool {
+    let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{061c}'
+        | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let breaks = matches!(character, '\u{2028}' | '\u{2029}');
+    character.is_control() || turns || breaks
+}
+
+/// A text with its lines and tabs, and nothing else that commands a terminal.
+pub fn for_terminal(text: &str) -> std::borrow::Cow<'_, str> {
+    let bad = |c: char| commands_a_terminal(c) && !matches!(c, '\n' | '\t');
+    if !text.contains(bad) {
+        return text.into();
+    }
+
+    let printable = |c: char| if bad(c) { '\u{fffd}' } else { c };
+    text.chars().map(printable).collect::<String>().into()
+}
+
+/// By hand: what the standard library pads is at most 65 535 characters wide.
 fn pad(cell: &str, width: usize, side: Alignment) -> String {
+    let space = " ".repeat(width.saturating_sub(cell.chars().count()));
     match side {
-        Alignment::Left => format!("{cell:<width$}"),
-        Alignment::Right => format!("{cell:>width$}"),
+        Alignment::Left => format!("{cell}{space}"),
+        Alignment::Right => format!("{space}{cell}"),
     }
 }
 
@@ -103,5 +149,22 @@ mod tests {
             "  name         value\n  φ             12.5\n  a long name     -3\n"
         );
         assert_eq!(table.width(), 18);
+    }
+
+    #[test]
+    fn a_cell_is_shown_in_one_line_of_bounded_length() {
+        let mut table = Table::new(&[("name", Alignment::Left), ("value", Alignment::Right)]);
+        table.row(vec!["x".repeat(1_000_000), "1".into()]);
+        table.row(vec!["a\nb\u{9b}31m\u{202e}c".into(), "2".into()]);
+        let shown = table.render("");
+        assert_eq!(shown.lines().count(), 3);
+        assert!(shown.lines().all(|line| line.chars().count() < 500));
+        assert!(!shown.contains(['\u{9b}', '\u{202e}']));
+    }
+
+    #[test]
+    fn a_text_for_a_terminal_keeps_its_lines_alone() {
+        assert_eq!(for_terminal("a\tb\n"), "a\tb\n");
+        assert_eq!(for_terminal("a\u{1b}[2Jb\n"), "a\u{fffd}[2Jb\n");
     }
 }

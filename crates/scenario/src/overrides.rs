@@ -33,6 +33,8 @@ pub struct Overrides {
     pub fmi_log: Option<PathBuf>,
     /// An FMU that cannot be run is described nevertheless.
     pub inspecting: bool,
+    /// What FMUs declare is believed: none is tried out, and nothing of them is run.
+    pub unprobed: bool,
     /// What is known of the FMUs, in their order, from where they were tried; empty: they are to be tried.
     pub known: Vec<ProbeResult>,
 }

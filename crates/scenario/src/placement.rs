@@ -7,9 +7,9 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use dovetail_core::{Notice, Remedy, System, Workers};
+use dovetail_fmi::{NOTEBOOK_WORDS, calls_under_way};
 use dovetail_methods::MethodKind;
-use dovetail_workers::SingleThread;
-use dovetail_workers::{ProcessPool, Threads};
+use dovetail_workers::{NOTE_WORDS, ProcessPool, SingleThread, Threads};
 
 use crate::diagnostic::Problem;
 use crate::process::texts::TEXTS;
@@ -36,9 +36,7 @@ impl Placement {
         limit: Option<Duration>,
         interrupted: &'static AtomicBool,
     ) -> Self {
-        Self::Processes(
-            ProcessPool::new(program, arguments, TEXTS).watched(limit, Some(interrupted)),
-        )
+        Self::Processes(helpers(program, arguments, limit, interrupted))
     }
 
     /// Puts the systems where they are to live.
@@ -92,5 +90,12 @@ pub fn helpers(
     limit: Option<Duration>,
     interrupted: &'static AtomicBool,
 ) -> ProcessPool {
-    ProcessPool::new(program, arguments, TEXTS).watched(limit, Some(interrupted))
+    ProcessPool::new(program, arguments, TEXTS)
+        .describing(|page| calls_under_way(Some(page)))
+        .watched(limit, Some(interrupted))
 }
+
+const _: () = assert!(
+    NOTE_WORDS >= NOTEBOOK_WORDS,
+    "calls fit the page of a process"
+);

@@ -14,8 +14,8 @@ mod stopwatch;
 mod threads;
 
 pub use processes::{
-    FinalNotes, ProcessError, ProcessLoss, ProcessPool, Processes, Reader, Remote, StartError,
-    SystemFactory, SystemRequest, TaskProcess, TextTable, Writer, serve,
+    FinalNotes, NOTE_WORDS, ProcessError, ProcessLoss, ProcessPool, Processes, Reader, Remote,
+    StartError, SystemEnd, SystemFactory, SystemRequest, TaskProcess, TextTable, Writer, serve,
 };
 pub use single_thread::SingleThread;
 pub use threads::Threads;

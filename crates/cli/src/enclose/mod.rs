@@ -71,7 +71,7 @@ fn watch(
 
 fn show(summary: &EnclosureSummary, arguments: &EncloseArguments) -> Result<(), Failure> {
     if arguments.json {
-        output::print(&format!("{:#}\n", summary.to_json()))
+        output::print_json(&summary.to_json())
     } else if arguments.quiet {
         Ok(())
     } else {

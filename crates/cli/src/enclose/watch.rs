@@ -8,7 +8,7 @@ use dovetail::guaranteed::{EnclosureObserver, Interval};
 use dovetail::report::{TubeFile, Tubes};
 
 use crate::failure::Failure;
-use crate::output::not_written;
+use crate::output::{from_home, not_written};
 use crate::progress::Progress;
 use crate::rescue::Rescued;
 
@@ -35,7 +35,7 @@ impl<'a> Watch<'a> {
 
     /// Writes boxes of these states to a file.
     pub fn write_to(&mut self, path: &Path, names: &[String]) -> Result<(), Failure> {
-        let file = Rescued::create(path).and_then(|file| TubeFile::new(file, names));
+        let file = Rescued::create(&from_home(path)).and_then(|file| TubeFile::new(file, names));
         let file = file.map_err(|error| Failure::cannot_write(path, error))?;
         self.file = Some((path.to_owned(), file));
         Ok(())

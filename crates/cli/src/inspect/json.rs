@@ -26,7 +26,7 @@ impl Found<'_> {
             "states": interface.states,
             "parameters": self.parameters(),
             "declared": abilities(self.prepared.declared()),
-            "probed": abilities(self.prepared.abilities()),
+            "probed": self.tried.then(|| abilities(self.prepared.abilities())),
             "input_degree": self.capabilities.input_degree,
             "variables": self.all.then(|| self.all_variables()),
             "precision": { "noise": precision.noise, "resolution": precision.resolution },

@@ -98,7 +98,8 @@ impl Cache {
         let stamp = stamp(&file);
         let hash = hash::of_file(&mut file).map_err(read)?;
         let temporary = self.temporary();
-        std::fs::create_dir_all(&temporary).map_err(|source| write_error(&temporary, source))?;
+        make_private(&temporary).map_err(|source| write_error(&temporary, source))?;
+        self.check_owner()?;
 
         for copy in 0..COPIES {
             let entry = Entry {
@@ -118,6 +119,23 @@ impl Cache {
         })
     }
 
+    /// Libraries are run from here: a folder of somebody else is refused, and ours is for us alone.
+    fn check_owner(&self) -> Result<(), ArchiveError> {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let root = &self.root;
+        let found = std::fs::symlink_metadata(root).map_err(|source| write_error(root, source))?;
+        if !found.is_dir() || !is_ours(&found) {
+            let path = root.clone();
+            return Err(ArchiveError::Unsafe { path });
+        }
+
+        if found.mode() & 0o077 != 0 && found.uid() == user() {
+            let private = std::fs::Permissions::from_mode(0o700);
+            std::fs::set_permissions(root, private).map_err(|source| write_error(root, source))?;
+        }
+        Ok(())
+    }
+
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
@@ -134,11 +152,13 @@ impl Cache {
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
 
-        // The time tells processes apart that have the same number on different machines.
+        // The time tells processes apart that have the same number on different machines, and the
+        // last part who can say whether the process still lives.
         self.temporary().join(format!(
-            "{}-{count}-{:x}",
+            "{}-{count}-{:x}-{}",
             std::process::id(),
-            since.as_nanos()
+            since.as_nanos(),
+            clean::machine()
         ))
     }
 }
@@ -204,8 +224,9 @@ impl Entry<'_> {
         will_do: impl Fn(UnpackState) -> bool,
     ) -> Result<Option<Lock>, ArchiveError> {
         let folder = self.folder();
-        if !folder.exists() {
-            return Ok(None);
+        match std::fs::symlink_metadata(&folder) {
+            Ok(found) if found.is_dir() && is_ours(&found) => {}
+            _ => return Ok(None),
         }
 
         let lock_path = self.lock_path();
@@ -240,7 +261,7 @@ impl Entry<'_> {
 
     fn fill(&self, file: &mut File, fresh: &Path) -> Result<(), ArchiveError> {
         let content = fresh.join("content");
-        std::fs::create_dir_all(&content).map_err(|source| write_error(&content, source))?;
+        make_private(&content).map_err(|source| write_error(&content, source))?;
         let plan = extract(self.path, file, &content, &self.cache.limits)?;
 
         if stamp(file) != self.stamp {
@@ -249,9 +270,16 @@ impl Entry<'_> {
             });
         }
 
+        // A power cut after the entry is there must not leave empty files in it.
+        let folders = plan.folders.iter().map(|folder| content.join(folder));
+        for folder in folders.chain([content.clone()]) {
+            sync_folder(&folder).map_err(|source| write_error(&folder, source))?;
+        }
+
         let manifest = fresh.join("manifest");
-        Manifest::of(&plan)
-            .write(&manifest)
+        Manifest::of(&plan, &content)
+            .and_then(|made| made.write(&manifest))
+            .and_then(|()| sync_folder(fresh))
             .map_err(|source| write_error(&manifest, source))
     }
 
@@ -292,12 +320,35 @@ fn stamp(file: &File) -> Option<(u64, SystemTime)> {
     Some((metadata.len(), metadata.modified().ok()?))
 }
 
+/// A folder, with those above it, that nobody else may read or write.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(folder)
+}
+
+/// The names in a folder are on the disk.
+fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// The user of this process. The standard library has no way to ask for them, but the process
+/// directory belongs to them.
+fn user() -> u32 {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").map_or(0, |process| process.uid())
+}
+
+/// Whether something belongs to us, or to the administrator, who may fill a cache for all.
+fn is_ours(found: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    found.uid() == user() || found.uid() == 0
+}
+
 /// A folder of our own within one that others can write too: libraries from there are run.
 fn private_folder(shared: &Path) -> Result<PathBuf, ArchiveError> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-    // The standard library has no way to ask for the user, but the process directory belongs to
-    // them.
-    let user = std::fs::metadata("/proc/self").map_or(0, |process| process.uid());
+    let user = user();
     let folder = shared.join(format!("dovetail-{user}"));
     let made = std::fs::DirBuilder::new().mode(0o700).create(&folder);
 

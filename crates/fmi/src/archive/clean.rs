@@ -33,10 +33,30 @@ fn remove_leftovers(cache: &Cache) {
         return;
     };
     for leftover in leftovers.flatten() {
-        if age(&leftover.path()).is_some_and(|age| age > LEFTOVER) {
+        let name = leftover.file_name();
+        let abandoned = name.to_str().is_some_and(is_abandoned);
+        if abandoned || age(&leftover.path()).is_some_and(|age| age > LEFTOVER) {
             let _ = std::fs::remove_dir_all(leftover.path());
         }
     }
+}
+
+/// This machine since it was started: processes of the same number are the same here.
+pub(super) fn machine() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    boot.chars()
+        .filter(char::is_ascii_hexdigit)
+        .take(8)
+        .collect()
+}
+
+/// Whether the process that made a temporary folder of this name is gone, as far as can be told.
+fn is_abandoned(name: &str) -> bool {
+    let mut parts = name.split('-');
+    let (process, machine_of) = (parts.next(), parts.nth(2));
+    let here = machine();
+    let alive = |process: &str| Path::new("/proc").join(process).exists();
+    !here.is_empty() && machine_of == Some(&here) && process.is_some_and(|process| !alive(process))
 }
 
 /// An entry, when it was last used and how much it holds.

@@ -103,6 +103,12 @@ pub enum ArchiveError {
         /// Where the cache is.
         cache: PathBuf,
     },
+    /// Nobody wants it any longer.
+    #[error("{} was not unpacked: the program was interrupted", .path.display())]
+    Interrupted {
+        /// The archive.
+        path: PathBuf,
+    },
 }
 
 /// What is wrong with one entry of an archive.

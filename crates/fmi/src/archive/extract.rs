@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
+use crate::abandonment::is_loading_abandoned;
+
 use super::duplicates;
 use super::error::{ArchiveError, EntryProblem, printable};
 use super::plan::{ExtractionPlan, Limits, PlannedFile, not_zip, plan};
@@ -127,6 +129,10 @@ impl Unpacking<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(self.damaged(error)),
             };
+            if is_loading_abandoned() {
+                let path = self.path.to_owned();
+                return Err(ArchiveError::Interrupted { path });
+            }
             written += count as u64;
             // Whatever the library promises: no more is written than was declared and allowed.
             if written > self.planned.size {
@@ -165,15 +171,17 @@ fn unpack<R: Read + Seek>(
     let mut entry = entry.map_err(|error| unpacking.damaged(error.into()))?;
     let mut file = unpacking.create()?;
     let written = unpacking.copy(&mut entry, &mut file, buffer)?;
-
-    unpacking.check_size(written)
+    unpacking.check_size(written)?;
+    // It must be on the disk before its folder gets its name.
+    file.sync_data()
+        .map_err(|source| write_error(&unpacking.place, source))
 }
 
 /// A new file; one that is there already is an error.
 fn create(path: &Path, executable: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if executable { 0o755 } else { 0o644 });
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if executable { 0o700 } else { 0o600 });
     options.open(path)
 }
 

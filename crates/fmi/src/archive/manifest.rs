@@ -1,18 +1,46 @@
-//! What an entry of the cache must hold: the sizes of its files, kept in a file beside them.
+//! What an entry of the cache must hold: the sizes of its files, and the hashes of those that are
+//! run or say what is run, kept in a file beside them.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::hash;
 use super::plan::ExtractionPlan;
 
 /// The first word of a manifest; another one is that of another version of this program.
-const MAGIC: &str = "dovetail-archive-1";
+const MAGIC: &str = "dovetail-archive-2";
 
-/// The files of an archive with their sizes, and what was odd about it.
+/// A file of an archive.
+#[derive(Debug, PartialEq)]
+pub(super) struct ListedFile {
+    path: PathBuf,
+    size: u64,
+    /// Of a library, or of the description: nobody has reason to write into these.
+    hash: Option<String>,
+}
+
+/// The files of an archive, and what was odd about it.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Manifest {
-    pub(super) files: Vec<(PathBuf, u64)>,
+    pub(super) files: Vec<ListedFile>,
     pub(super) warnings: Vec<String>,
+}
+
+/// Stands for the hash of a file that has none.
+const UNHASHED: &str = "-";
+
+/// Whether a file is a library, or the description that tells which is loaded.
+fn is_hashed(path: &Path) -> bool {
+    path.iter().any(|part| part == "binaries") || path.ends_with("modelDescription.xml")
+}
+
+impl ListedFile {
+    /// Whether the file is as it was unpacked.
+    fn is_intact(&self, path: &Path) -> bool {
+        let found = File::open(path).and_then(|mut file| hash::of_file(&mut file));
+        found.is_ok_and(|found| self.hash.as_ref() == Some(&found))
+    }
 }
 
 /// How an entry of the cache compares with its manifest.
@@ -22,33 +50,44 @@ pub(super) enum UnpackState {
     Whole,
     /// All files are there, but some have other sizes: FMUs write into their own files.
     Altered,
-    /// Files are missing.
+    /// Files are missing, or libraries are not what they were.
     Broken,
 }
 
 impl Manifest {
-    pub(super) fn of(plan: &ExtractionPlan) -> Self {
-        let files = plan
-            .files
-            .iter()
-            .map(|file| (file.path.clone(), file.size))
-            .collect();
-        Self {
+    /// Of a plan that was carried out in this folder.
+    pub(super) fn of(plan: &ExtractionPlan, folder: &Path) -> io::Result<Self> {
+        let mut files = Vec::with_capacity(plan.files.len());
+        for file in &plan.files {
+            let hash = if is_hashed(&file.path) {
+                Some(hash::of_file(&mut File::open(folder.join(&file.path))?)?)
+            } else {
+                None
+            };
+            files.push(ListedFile {
+                path: file.path.clone(),
+                size: file.size,
+                hash,
+            });
+        }
+
+        Ok(Self {
             files,
             warnings: plan.warnings.clone(),
-        }
+        })
     }
 
     /// The size of all files together.
     pub(super) fn total(&self) -> u64 {
-        self.files.iter().map(|(_, size)| size).sum()
+        self.files.iter().map(|file| file.size).sum()
     }
 
     /// Records that end with a byte that no path has.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         let mut bytes = format!("{MAGIC} {}\0", self.files.len()).into_bytes();
-        for (path, size) in &self.files {
-            bytes.extend_from_slice(format!("{size} ").as_bytes());
+        for ListedFile { path, size, hash } in &self.files {
+            let hash = hash.as_deref().unwrap_or(UNHASHED);
+            bytes.extend_from_slice(format!("{size} {hash} ").as_bytes());
             bytes.extend_from_slice(path.as_os_str().as_encoded_bytes());
             bytes.push(0);
         }
@@ -57,7 +96,9 @@ impl Manifest {
             bytes.extend_from_slice(warning.as_bytes());
             bytes.push(0);
         }
-        std::fs::write(path, bytes)
+        let mut file = File::create(path)?;
+        file.write_all(&bytes)?;
+        file.sync_all()
     }
 
     /// Reads a manifest; `None` where it is not one, or not all of one.
@@ -69,10 +110,13 @@ impl Manifest {
         let mut manifest = Self::default();
 
         for _ in 0..count {
-            let (size, path) = records.next()?.split_once(' ')?;
-            manifest
-                .files
-                .push((PathBuf::from(path), size.parse().ok()?));
+            let (size, rest) = records.next()?.split_once(' ')?;
+            let (hash, path) = rest.split_once(' ')?;
+            manifest.files.push(ListedFile {
+                path: PathBuf::from(path),
+                size: size.parse().ok()?,
+                hash: (hash != UNHASHED).then(|| hash.to_owned()),
+            });
         }
 
         manifest.warnings.extend(records.map(str::to_owned));
@@ -82,9 +126,15 @@ impl Manifest {
     /// Compares a folder with what it should hold.
     pub(super) fn check(&self, folder: &Path) -> UnpackState {
         let mut state = UnpackState::Whole;
-        for (path, size) in &self.files {
-            match std::fs::symlink_metadata(folder.join(path)) {
-                Ok(found) if found.is_file() && found.len() == *size => {}
+        for file in &self.files {
+            let path = folder.join(&file.path);
+            match std::fs::symlink_metadata(&path) {
+                Ok(found) if found.is_file() && file.hash.is_some() => {
+                    if !file.is_intact(&path) {
+                        return UnpackState::Broken;
+                    }
+                }
+                Ok(found) if found.is_file() && found.len() == file.size => {}
                 Ok(found) if found.is_file() => state = UnpackState::Altered,
                 _ => return UnpackState::Broken,
             }

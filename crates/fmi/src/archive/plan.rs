@@ -23,6 +23,11 @@ pub struct Limits {
     /// Files up to this size, in bytes, are never taken for bombs: an honest table of zeros shrinks
     /// a thousandfold too.
     pub unsuspicious: u64,
+    /// How many times larger than the archive all its files together may be, once they are larger
+    /// than `unsuspicious_total`.
+    pub total_ratio: u64,
+    /// Files up to this size together, in bytes, are never taken for a bomb.
+    pub unsuspicious_total: u64,
 }
 
 impl Default for Limits {
@@ -32,6 +37,8 @@ impl Default for Limits {
             total: 8 << 30,
             ratio: 1000,
             unsuspicious: 100 << 20,
+            total_ratio: 200,
+            unsuspicious_total: 1 << 30,
         }
     }
 }
@@ -113,6 +120,7 @@ fn plan_entry<R: Read + Seek>(
     let target = check(&entry, &name, limits).map_err(problem)?;
     let span = (entry.header_start(), entry.compressed_size(), index);
     planner.spans.push(span);
+    planner.compressed = planner.compressed.saturating_add(entry.compressed_size());
     let mode = entry.unix_mode();
     if is_folder(&name, mode) {
         return planner.folder(&target).map_err(problem);
@@ -215,6 +223,7 @@ struct Planner {
     /// Where each entry begins, how long it is, and which it is.
     spans: Vec<(u64, u64, usize)>,
     total: u64,
+    compressed: u64,
 }
 
 impl Planner {
@@ -224,6 +233,14 @@ impl Planner {
             let most = limits.total;
             return Some(format!(
                 "its files have more than {most} bytes, which are allowed"
+            ));
+        }
+
+        let (total, compressed) = (self.total, self.compressed);
+        if total > limits.unsuspicious_total && total / limits.total_ratio > compressed {
+            return Some(format!(
+                "its files have {total} bytes and more, from {compressed} in the archive: they are \
+                 made to fill the disk"
             ));
         }
 

@@ -15,6 +15,9 @@ use super::{
 /// The largest file that is read.
 const LIMIT: usize = 256 << 20;
 
+/// More event indicators than any FMU has: each is watched in every step.
+const MOST_INDICATORS: usize = 100_000;
+
 /// Reads a description. Lenient, it takes what it can understand and reports where that departs from
 /// the standard; strict, it refuses what the standard forbids.
 pub fn read(
@@ -59,7 +62,7 @@ fn describe(root: Element<'_>) -> Result<Description, DescriptionError> {
     let mut structure = reader.read()?;
 
     if version == Version::Two {
-        structure.indicator_count = root.integer("numberOfEventIndicators")?.unwrap_or(0);
+        structure.indicator_count = indicator_count(root)?;
     }
     Ok(Description {
         version,
@@ -77,6 +80,16 @@ fn describe(root: Element<'_>) -> Result<Description, DescriptionError> {
         experiment: child_or_default(root, "DefaultExperiment", experiment)?,
         log_categories: child_or_default(root, "LogCategories", log_categories)?,
     })
+}
+
+fn indicator_count(root: Element<'_>) -> Result<usize, DescriptionError> {
+    let count = root.integer("numberOfEventIndicators")?.unwrap_or(0);
+    if count > MOST_INDICATORS {
+        return Err(root.invalid(format!(
+            "`numberOfEventIndicators` is `{count}`, more than the {MOST_INDICATORS} that are watched"
+        )));
+    }
+    Ok(count)
 }
 
 fn check_root(root: Element<'_>) -> Result<(), DescriptionError> {

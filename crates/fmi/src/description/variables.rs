@@ -193,7 +193,15 @@ impl VariableReader<'_, '_> {
         if name.is_empty() {
             return Err(self.element.invalid("a variable has no name".into()));
         }
-        Ok(name.to_owned())
+        if !name.contains(char::is_control) {
+            return Ok(name.to_owned());
+        }
+
+        self.element.departure(format!(
+            "the name {} has line breaks or other control characters, which are replaced",
+            quoted(name)
+        ))?;
+        Ok(name.replace(char::is_control, "\u{fffd}"))
     }
 
     fn reference(&self, name: &str) -> Result<u32, DescriptionError> {

@@ -5,6 +5,8 @@ use super::number::{self, Read};
 
 /// More nodes than any FMU has: a guard for the memory.
 const NODES: u32 = 16_000_000;
+/// More attributes than any element has: the time to read them grows with their square.
+const MOST_ATTRIBUTES: usize = 1000;
 
 /// Where lines begin, so that a line is found without reading the file again.
 struct Lines(Vec<usize>);
@@ -34,6 +36,13 @@ impl<'a> Document<'a> {
             ..Default::default()
         };
         let lines = Lines::of(text);
+        if let Some(at) = crowded_element(text) {
+            let line = lines.at(at);
+            let message = format!(
+                "an element has more than {MOST_ATTRIBUTES} attributes, which no FMU needs"
+            );
+            return Err(DescriptionError::NotXml { line, message });
+        }
         let tree = roxmltree::Document::parse_with_options(text, options)
             .map_err(|error| syntax(text, &lines, &error))?;
 
@@ -50,6 +59,41 @@ impl<'a> Document<'a> {
             document: self,
         }
     }
+}
+
+/// Where the first element begins that has too many attributes. What is no element at all is left
+/// to the parser.
+fn crowded_element(text: &str) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = text[from..].find('<').map(|at| from + at) {
+        let rest = &text[at..];
+        let special = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
+        let special = special.iter().find(|(begin, _)| rest.starts_with(begin));
+        let (attributes, length) = match special {
+            Some((_, end)) => (0, rest.find(end)?),
+            None => count_attributes(rest),
+        };
+        if attributes > MOST_ATTRIBUTES {
+            return Some(at);
+        }
+        from = at + length.max(1);
+    }
+    None
+}
+
+/// How many values in quotes a tag has, and its length.
+fn count_attributes(tag: &str) -> (usize, usize) {
+    let mut quote = None;
+    let mut count = 0;
+    for (at, byte) in tag.bytes().enumerate() {
+        match (quote, byte) {
+            (None, b'>') => return (count, at),
+            (None, b'"' | b'\'') => (quote, count) = (Some(byte), count + 1),
+            (Some(open), byte) if open == byte => quote = None,
+            _ => {}
+        }
+    }
+    (count, tag.len())
 }
 
 fn syntax(text: &str, lines: &Lines, error: &roxmltree::Error) -> DescriptionError {

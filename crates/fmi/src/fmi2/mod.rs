@@ -23,6 +23,7 @@ use crate::fmu_instance::{FmuInstance, Instantiation, record_message};
 use crate::guard::guarded;
 use crate::instance::{Derivatives, InputDerivatives, Instance, Lifecycle};
 use crate::journal::Journal;
+use crate::surroundings;
 
 unsafe extern "C" {
     fn dovetail_log_sink(
@@ -40,7 +41,7 @@ pub(crate) struct Fmi2 {
 }
 
 impl FmiVersion for Fmi2 {
-    type CallbackData = Callbacks2;
+    type CallbackData = &'static Callbacks2;
 }
 
 /// An instance of 2.0.
@@ -64,14 +65,15 @@ fn install_message_sink() {
     SINK.call_once(|| unsafe { dovetail_log_sink(receive_message) });
 }
 
-fn callbacks(environment: Environment) -> Box<Callbacks2> {
-    Box::new(Callbacks2 {
+/// What an FMU calls. It is never given back: threads of an FMU may log when its instance is gone.
+fn callbacks(environment: Environment) -> &'static Callbacks2 {
+    Box::leak(Box::new(Callbacks2 {
         logger: dovetail_fmi2_logger as *const c_void,
         allocate: calloc,
         free,
         step_finished: None,
         environment: environment.pointer(),
-    })
+    }))
 }
 
 fn without_zeros(text: &str) -> CString {
@@ -92,26 +94,28 @@ impl Instance2 {
         let kind = c_int::from(from.co_simulation);
         let functions = Functions2::of(from.library);
         let instantiate = functions.instantiate.find()?;
+        journal.log_call(
+            instantiate.name,
+            format_args!("{name:?}, {kind}, {token:?}, {resources:?}"),
+        );
         // SAFETY: texts and callbacks outlive the call, the callbacks the instance.
-        let made = guarded(environment, || unsafe {
+        let made = guarded(environment, instantiate.name, || unsafe {
             (instantiate.pointer)(
                 name.as_ptr(),
                 kind,
                 token.as_ptr(),
                 resources.as_ptr(),
-                &raw const *callbacks,
+                std::ptr::from_ref(callbacks),
                 0,
                 logging,
             )
         });
-        journal.log_call(format_args!(
-            "fmi2Instantiate({name:?}, {kind}, {token:?}, {resources:?})"
-        ));
+        surroundings::put_back(environment);
         let component = made_component(instantiate.name, made, &journal)?;
 
         Ok(Self::of(OwnedComponent::new(
             component,
-            callbacks,
+            Box::new(callbacks),
             Fmi2 { functions },
             SharedFunctions::of(from.library, Version::Two),
             journal,

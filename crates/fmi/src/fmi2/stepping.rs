@@ -15,12 +15,8 @@ use crate::instance::{FastPath, StepEnd, StepRequest, Stepping, Values};
 use crate::layout::Layout;
 use crate::prepared_step::PreparedStep;
 
-type Set2 = unsafe extern "C" fn(Component, *const u32, usize, *const f64) -> c_int;
-type Step2 = unsafe extern "C" fn(Component, f64, f64, c_int) -> c_int;
-type Get2 = unsafe extern "C" fn(Component, *const u32, usize, *mut f64) -> c_int;
-
 unsafe extern "C" {
-    fn dovetail_step2(request: *mut RawRequest, set: Set2, step: Step2, get: Get2) -> c_int;
+    fn dovetail_step2(request: *mut RawRequest) -> c_int;
 }
 
 /// Asks for a status of the kind of this number.
@@ -177,7 +173,15 @@ impl Stepping for Instance2 {
 
 impl FastPath for Instance2 {
     fn prepare_step(&self, layout: &Arc<Layout>) -> PreparedStep {
-        self.prepared_step(layout)
+        let functions = &self.version.functions;
+        self.prepared_step(
+            layout,
+            [
+                functions.set_real.address(),
+                functions.do_step.address(),
+                functions.get_real.address(),
+            ],
+        )
     }
 
     #[inline]
@@ -187,18 +191,12 @@ impl FastPath for Instance2 {
 
     #[inline]
     fn fast_step(&mut self, prepared: &mut PreparedStep, step: MacroStep) -> bool {
-        let functions = &self.version.functions;
-        let (Some(set), Some(go), Some(get), false) = (
-            functions.set_real.pointer,
-            functions.do_step.pointer,
-            functions.get_real.pointer,
-            self.calls.is_dead(),
-        ) else {
+        if !prepared.complete || self.calls.is_dead() {
             return false;
-        };
-        // SAFETY: the pointers of the request belong to slices of its lengths; the guard was
-        // installed by `instantiate`.
-        prepared.ended = unsafe { dovetail_step2(prepared.request(step), set, go, get) };
+        }
+        // SAFETY: the pointers of the request belong to slices of its lengths, and to functions of
+        // the types of the standard; the guard was installed by `instantiate`.
+        prepared.ended = unsafe { dovetail_step2(prepared.request(step)) };
 
         Ended::is_fine(prepared.ended)
     }

@@ -10,6 +10,7 @@ use super::Instance3;
 use crate::environment::Environment;
 use crate::environment_registry;
 use crate::ffi::Component;
+use crate::guard;
 use crate::instance::IntermediateInputs;
 
 type SetInputs = unsafe extern "C" fn(Component, *const u32, usize, *const f64, usize) -> c_int;
@@ -98,7 +99,7 @@ pub(super) unsafe extern "C" fn intermediate_update(
     {
         // SAFETY: the callback data of an instance of 3.0 that lives: its step is under way.
         let data = unsafe { &*asking.pointer().cast::<CallbackData>() };
-        data.set_inputs(time);
+        guard::in_callback(|| data.set_inputs(time));
     }
 }
 

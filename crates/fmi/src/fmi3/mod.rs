@@ -25,6 +25,7 @@ use crate::guard::{Crash, guarded};
 use crate::instance::{Configuration, Derivatives, Instance, IntermediateInputs, Lifecycle};
 use crate::journal::Journal;
 use crate::numbers::c_text;
+use crate::surroundings;
 
 /// What a Co-Simulation FMU of 3.0 is instantiated with.
 pub(crate) struct CoSimulationOptions<'a> {
@@ -76,12 +77,12 @@ impl Arguments {
         &self,
         functions: &Functions3,
         options: &CoSimulationOptions<'_>,
-    ) -> Result<Made, CallError> {
+    ) -> Result<Result<Component, Crash>, CallError> {
         let function = functions.instantiate_co_simulation.find()?;
         let intermediate = options.intermediate;
         let callback = (!intermediate.is_empty()).then_some(intermediate_update as _);
         // SAFETY: texts and lists outlive the call, the environment the instance.
-        let component = guarded(self.environment, || unsafe {
+        let component = guarded(self.environment, function.name, || unsafe {
             (function.pointer)(
                 self.name.as_ptr(),
                 self.token.as_ptr(),
@@ -98,13 +99,16 @@ impl Arguments {
             )
         });
 
-        Ok((function.name, component))
+        Ok(component)
     }
 
-    fn instantiate_model_exchange(&self, functions: &Functions3) -> Result<Made, CallError> {
+    fn instantiate_model_exchange(
+        &self,
+        functions: &Functions3,
+    ) -> Result<Result<Component, Crash>, CallError> {
         let function = functions.instantiate_model_exchange.find()?;
         // SAFETY: texts outlive the call, the environment the instance.
-        let component = guarded(self.environment, || unsafe {
+        let component = guarded(self.environment, function.name, || unsafe {
             (function.pointer)(
                 self.name.as_ptr(),
                 self.token.as_ptr(),
@@ -115,12 +119,9 @@ impl Arguments {
                 log_message,
             )
         });
-        Ok((function.name, component))
+        Ok(component)
     }
 }
-
-/// Which function has made a component, if it has.
-type Made = (&'static str, Result<Component, Crash>);
 
 impl Instance3 {
     pub fn instantiate(
@@ -140,15 +141,19 @@ impl Instance3 {
             logging: journal.log.is_some(),
             environment,
         };
-        let (function, made) = if from.co_simulation {
+        let shown = format_args!("{:?}, {:?}", from.token, from.resources);
+        let function = if from.co_simulation {
+            functions.instantiate_co_simulation.name
+        } else {
+            functions.instantiate_model_exchange.name
+        };
+        journal.log_call(function, shown);
+        let made = if from.co_simulation {
             arguments.instantiate_co_simulation(&functions, options)?
         } else {
             arguments.instantiate_model_exchange(&functions)?
         };
-        journal.log_call(format_args!(
-            "{function}({:?}, {:?})",
-            from.token, from.resources
-        ));
+        surroundings::put_back(environment);
         let component = made_component(function, made, &journal)?;
         callback_data.set_component(component);
         let version = Fmi3 {

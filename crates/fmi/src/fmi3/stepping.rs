@@ -8,20 +8,17 @@ use dovetail_core::MacroStep;
 use super::Instance3;
 use crate::call_error::CallError;
 use crate::calls::{Purpose, Status, StepFunctions};
-use crate::ffi::Component;
 use crate::guard::{Ended, RawRequest};
 use crate::instance::{FastPath, StepEnd, StepRequest, Stepping, Values};
 use crate::layout::Layout;
 use crate::prepared_step::PreparedStep;
 
-type Set3 = unsafe extern "C" fn(Component, *const u32, usize, *const f64, usize) -> c_int;
-type Step3 =
-    unsafe extern "C" fn(Component, f64, f64, bool, *mut u8, *mut u8, *mut u8, *mut f64) -> c_int;
-type Get3 = unsafe extern "C" fn(Component, *const u32, usize, *mut f64, usize) -> c_int;
-
 unsafe extern "C" {
-    fn dovetail_step3(request: *mut RawRequest, set: Set3, step: Step3, get: Get3) -> c_int;
+    fn dovetail_step3(request: *mut RawRequest) -> c_int;
 }
+
+/// Times of an FMU and ours may differ by rounding, in parts of the step.
+const TIME_SLACK: f64 = 1e-6;
 
 /// What `fmi3DoStep` answers beside its status.
 struct StepFlags {
@@ -42,18 +39,36 @@ impl StepFlags {
         }
     }
 
-    /// Where a step to `end` has ended.
-    fn end(&self, end: f64, discarded: bool) -> StepEnd {
+    /// Where a step has ended, unless its last successful time cannot be.
+    fn end(&self, step: MacroStep, discarded: bool) -> Result<StepEnd, String> {
         let terminate = self.terminate != 0;
         // An FMU that does not stop early need not report where it stopped.
         let reports_last = self.early != 0 || terminate || discarded;
+        if reports_last && !discarded && !self.is_within(step) {
+            let (last, start, end) = (self.last, step.start, step.end);
+            return Err(format!(
+                "its last successful time is {last}, which is not within the step from {start} to {end}"
+            ));
+        }
 
-        StepEnd {
+        Ok(StepEnd {
             discarded,
-            last: if reports_last { self.last } else { end },
+            last: if reports_last { self.last } else { step.end },
             event: self.event != 0,
             terminate,
-        }
+        })
+    }
+
+    /// Whether the last successful time lies within the step, but for rounding.
+    fn is_within(&self, step: MacroStep) -> bool {
+        let slack = TIME_SLACK * step.size();
+        (step.start - slack..=step.end + slack).contains(&self.last)
+    }
+
+    /// Whether the FMU says at once that it did not stop early and that it stopped elsewhere.
+    fn contradicts_itself(&self, step: MacroStep) -> bool {
+        let elsewhere = (self.last - step.end).abs() > TIME_SLACK * step.size();
+        self.early == 0 && self.terminate == 0 && (elsewhere || self.last.is_nan())
     }
 }
 
@@ -125,7 +140,20 @@ impl Stepping for Instance3 {
         }
 
         self.check_intermediate_inputs()?;
-        Ok(flags.end(request.step.end, ended == Status::Discard))
+        let discarded = ended == Status::Discard;
+        if !discarded && flags.contradicts_itself(request.step) {
+            self.calls
+                .journal
+                .monitor
+                .note(|notes| notes.odd_times += 1);
+        }
+        flags
+            .end(request.step, discarded)
+            .map_err(|message| CallError::Refused {
+                function: "fmi3DoStep",
+                status: "ok, with a time that cannot be",
+                message: Some(message),
+            })
     }
 
     fn end_of_run(&mut self) -> Option<f64> {
@@ -135,7 +163,15 @@ impl Stepping for Instance3 {
 
 impl FastPath for Instance3 {
     fn prepare_step(&self, layout: &Arc<Layout>) -> PreparedStep {
-        self.prepared_step(layout)
+        let functions = &self.version.functions;
+        self.prepared_step(
+            layout,
+            [
+                functions.set_float64.address(),
+                functions.do_step.address(),
+                functions.get_float64.address(),
+            ],
+        )
     }
 
     #[inline]
@@ -145,18 +181,12 @@ impl FastPath for Instance3 {
 
     #[inline]
     fn fast_step(&mut self, prepared: &mut PreparedStep, step: MacroStep) -> bool {
-        let functions = &self.version.functions;
-        let (Some(set), Some(go), Some(get), false) = (
-            functions.set_float64.pointer,
-            functions.do_step.pointer,
-            functions.get_float64.pointer,
-            self.calls.is_dead(),
-        ) else {
+        if !prepared.complete || self.calls.is_dead() {
             return false;
-        };
-        // SAFETY: the pointers of the request belong to slices of its lengths; the guard was
-        // installed by `instantiate`.
-        prepared.ended = unsafe { dovetail_step3(prepared.request(step), set, go, get) };
+        }
+        // SAFETY: the pointers of the request belong to slices of its lengths, and to functions of
+        // the types of the standard; the guard was installed by `instantiate`.
+        prepared.ended = unsafe { dovetail_step3(prepared.request(step)) };
 
         Ended::is_fine(prepared.ended)
     }

@@ -106,8 +106,7 @@ impl Instance3 {
         let function = self.version.functions.get_string;
         let texts = self.scratch.texts(values.len());
         get(&mut self.calls, function, references, texts)?;
-        numbers_of_texts(texts, values);
-        Ok(())
+        numbers_of_texts(function.name, texts, values)
     }
 
     fn set_texts(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {

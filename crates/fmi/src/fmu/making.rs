@@ -204,6 +204,7 @@ impl PreparedFmu {
         instances: &InstanceSource,
     ) -> Result<Instance2, FmuError> {
         let library = self.fmu.library(&self.kind().model_identifier)?;
+        journal.note_library(&library);
         let resources = file_uri(&self.resources());
         let from = self.instantiation(&library, &resources, journal);
         let instantiate = || Instance2::instantiate(from);
@@ -221,6 +222,7 @@ impl PreparedFmu {
         instances: &InstanceSource,
     ) -> Result<Instance3, FmuError> {
         let library = self.fmu.library(&self.kind().model_identifier)?;
+        journal.note_library(&library);
         // 3.0 asks for a path that ends in a separator.
         let resources = format!("{}/", self.resources().display());
         let from = self.instantiation(&library, &resources, journal);

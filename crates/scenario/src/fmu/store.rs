@@ -37,6 +37,8 @@ pub(crate) struct FmuStore {
     tolerance: f64,
     /// FMUs that cannot be run are described nevertheless.
     inspecting: bool,
+    /// None is tried.
+    unprobed: bool,
 }
 
 /// How a model uses an FMU.
@@ -72,6 +74,7 @@ impl FmuStore {
             record: changes.record.clone(),
             tolerance: changes.probe_tolerance.unwrap_or(PROBE_TOLERANCE),
             inspecting: changes.inspecting,
+            unprobed: changes.unprobed,
         }
     }
 
@@ -160,7 +163,7 @@ impl FmuStore {
         if let Some(known) = known {
             return fmu.prepare_known(settings, step, &known);
         }
-        if unprobed {
+        if unprobed || self.unprobed {
             return fmu.prepare(settings, step, Probing::Declared);
         }
 

@@ -20,7 +20,7 @@ use crate::stand_in::estimated_by;
 /// The life of a worker process, which was started by a run with [`Placement::processes`](crate::Placement::processes).
 pub fn serve_worker() -> std::io::Result<()> {
     dovetail_fmi::set_single_fmu_process();
-    dovetail_workers::serve(TEXTS, OwnPart::open, carry_out)
+    dovetail_workers::serve(TEXTS, dovetail_fmi::note_calls_in, OwnPart::open, carry_out)
 }
 
 /// Does what another process asks for.

@@ -24,7 +24,17 @@ impl FmuReport {
             Self::None => None,
             Self::Here(monitor) => Some((monitor.costs(), monitor.notes())),
             Self::Remote(report) => {
-                read_final_report(&report.lock().unwrap_or_else(PoisonError::into_inner))
+                let end = report.lock().unwrap_or_else(PoisonError::into_inner);
+                match &end.lost {
+                    None => read_final_report(&end.notes),
+                    Some(lost) => Some((
+                        Costs::default(),
+                        Notes {
+                            bad_end: Some(lost.clone()),
+                            ..Notes::default()
+                        },
+                    )),
+                }
             }
         }
     }

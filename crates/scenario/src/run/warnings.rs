@@ -1,7 +1,7 @@
 //! What the user should know of a run.
 
 use dovetail_core::{Capabilities, Notice, Remedy};
-use dovetail_fmi::{Message, Notes};
+use dovetail_fmi::{Message, Notes, changes_in_words};
 use dovetail_methods::{COMMON, Limits, MethodKind, TOLERANCE};
 
 use crate::options::RunOptions;
@@ -20,7 +20,10 @@ pub(crate) struct InsideFmus {
 impl InsideFmus {
     fn add_counts(&mut self, name: &str, notes: &Notes) {
         let Notes {
-            discarded, events, ..
+            discarded,
+            events,
+            odd_times,
+            ..
         } = notes;
         if *discarded > 0 {
             let text = format!(
@@ -29,9 +32,35 @@ impl InsideFmus {
             self.warnings.push(text.into());
         }
 
+        if *odd_times > 0 {
+            let text = format!(
+                "`{name}` said that steps did not end early, and gave other times than their ends; \
+                 the ends were believed"
+            );
+            self.warnings.push(text.into());
+        }
+
         if *events > 0 {
             let text = format!("`{name}` had {events} events within steps");
             self.remarks.push(text);
+        }
+    }
+
+    /// What an FMU did beside its work.
+    fn add_conduct(&mut self, name: &str, notes: &Notes) {
+        if let Some(changed) = changes_in_words(notes.changed) {
+            let text = format!("`{name}` changed {changed}, which was put back after its calls");
+            self.warnings.push(text.into());
+        }
+
+        let odd = notes.odd_library.iter().chain(&notes.bad_log);
+        for oddity in odd {
+            self.warnings.push(format!("`{name}`: {oddity}").into());
+        }
+
+        if let Some(bad) = &notes.bad_end {
+            let text = format!("`{name}` failed when it was ended, after the run: {bad}");
+            self.warnings.push(text.into());
         }
     }
 
@@ -68,6 +97,7 @@ impl Scenario {
         for (part, notes) in self.parts.iter().zip(notes) {
             if let Some(notes) = notes {
                 found.add_counts(part.name(), notes);
+                found.add_conduct(part.name(), notes);
                 found.add_messages(part.name(), notes);
             }
         }

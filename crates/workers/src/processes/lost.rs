@@ -9,47 +9,47 @@ use dovetail_core::Remedy;
 
 use crate::processes::channel::Gone;
 
-/// Why the process of a system no longer answers.
+/// Why the process of a system no longer answers. What it was doing then, such as ` in fmi2DoStep`,
+/// is said where it is known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProcessLoss {
     /// A signal ended it.
-    #[error(
-        "its process was killed by signal {signal}{}; the last call of an FMU is the last line of \
-         a log of its calls",
-        signal_name(*.signal)
-    )]
+    #[error("its process was killed by signal {signal}{}{during}", signal_name(*.signal))]
     Killed {
         /// Which one.
         signal: i32,
+        /// What it was doing.
+        during: String,
     },
     /// It ended by itself.
-    #[error(
-        "its process exited with code {code}, in the midst of the run; the last call of an FMU is \
-         the last line of a log of its calls"
-    )]
+    #[error("its process exited with code {code}{during}, in the midst of the run")]
     Exited {
         /// With this code.
         code: i32,
+        /// What it was doing.
+        during: String,
     },
     /// It did not answer in time.
     #[error(
-        "it did not answer within {} s, and its process was killed; the last call of an FMU is \
-         the last line of a log of its calls",
-        .limit.as_secs_f64()
+        "it did not answer within {} s{during}, and its process was killed", .limit.as_secs_f64()
     )]
     Silent {
         /// The time it had.
         limit: Duration,
+        /// What it was doing.
+        during: String,
     },
     /// It was busy when the run was interrupted, and did not come to an end.
     #[error(
-        "the run was interrupted, and its process, which was busy and did not answer within {} s, \
-         was killed",
+        "the run was interrupted, and its process, which was busy{during} and did not answer \
+         within {} s, was killed",
         .limit.as_secs_f64()
     )]
     Interrupted {
         /// The time it had.
         limit: Duration,
+        /// What it was doing.
+        during: String,
     },
     /// Its channel broke while it lived.
     #[error(
@@ -72,12 +72,16 @@ impl ProcessLoss {
     /// What happened, and nothing of what to do.
     pub fn briefly(&self) -> String {
         match self {
-            Self::Killed { signal } => format!(
-                "its process was killed by signal {signal}{}",
-                signal_name(*signal)
-            ),
-            Self::Exited { code } => format!("its process exited with code {code}"),
-            Self::Silent { limit } => format!("it did not answer within {} s", limit.as_secs_f64()),
+            Self::Killed { signal, during } => {
+                let name = signal_name(*signal);
+                format!("its process was killed by signal {signal}{name}{during}")
+            }
+            Self::Exited { code, during } => {
+                format!("its process exited with code {code}{during}")
+            }
+            Self::Silent { limit, during } => {
+                format!("it did not answer within {} s{during}", limit.as_secs_f64())
+            }
             Self::Interrupted { .. } => "the program was interrupted".to_owned(),
             Self::Confused => {
                 "its process no longer answers in a way that can be understood".to_owned()
@@ -87,12 +91,36 @@ impl ProcessLoss {
 
     /// How a process ended that was not meant to.
     pub(crate) fn of(status: ExitStatus) -> Self {
+        let during = String::new();
         match (status.signal(), status.code()) {
-            (Some(signal), _) => Self::Killed { signal },
+            (Some(signal), _) => Self::Killed { signal, during },
             (None, code) => Self::Exited {
                 code: code.unwrap_or(-1),
+                during,
             },
         }
+    }
+
+    pub(crate) fn silent(limit: Duration) -> Self {
+        let during = String::new();
+        Self::Silent { limit, during }
+    }
+
+    pub(crate) fn interrupted(limit: Duration) -> Self {
+        let during = String::new();
+        Self::Interrupted { limit, during }
+    }
+
+    /// The same, with what the process was doing.
+    pub(crate) fn during(mut self, calls: String) -> Self {
+        match &mut self {
+            Self::Killed { during, .. }
+            | Self::Exited { during, .. }
+            | Self::Silent { during, .. }
+            | Self::Interrupted { during, .. } => *during = calls,
+            Self::Confused => {}
+        }
+        self
     }
 }
 
@@ -106,6 +134,7 @@ impl From<Gone> for ProcessLoss {
 fn signal_name(signal: i32) -> String {
     let name = match signal {
         4 => "illegal instruction",
+        5 => "trap",
         6 => "abort",
         7 => "bus error",
         8 => "arithmetic exception",
@@ -113,6 +142,7 @@ fn signal_name(signal: i32) -> String {
         11 => "segmentation fault",
         15 => "terminated",
         24 => "time limit of the processor",
+        31 => "forbidden call of the system",
         _ => return String::new(),
     };
     format!(" ({name})")
@@ -135,15 +165,9 @@ mod tests {
                 .contains("exited with code 3")
         );
         let limit = Duration::from_millis(500);
-        assert!(
-            ProcessLoss::Silent { limit }
-                .to_string()
-                .contains("within 0.5 s")
-        );
-        assert!(
-            ProcessLoss::Silent { limit }
-                .remedies()
-                .contains(&Remedy::MoreTime)
-        );
+        let silent = ProcessLoss::silent(limit).during(" in fmi2DoStep".to_owned());
+        let words = "did not answer within 0.5 s in fmi2DoStep, and its process was killed";
+        assert!(silent.to_string().contains(words));
+        assert!(silent.remedies().contains(&Remedy::MoreTime));
     }
 }

@@ -17,7 +17,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 pub(crate) struct SharedMemory {
     start: *const AtomicU64,
     words: usize,
-    file: OwnedFd,
+    /// Until it is closed.
+    file: Option<OwnedFd>,
 }
 
 // SAFETY: the mapping belongs to this value until it is dropped, and atomics may be used from any
@@ -60,7 +61,7 @@ impl SharedMemory {
         Ok(Self {
             start: start.cast(),
             words,
-            file,
+            file: Some(file),
         })
     }
 
@@ -73,7 +74,13 @@ impl SharedMemory {
 
     /// What the other process has to be given.
     pub fn file(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+        let file = self.file.as_ref();
+        file.expect("BUG: memory that was shared already").as_fd()
+    }
+
+    /// Nobody else is to be given it.
+    pub fn close_file(&mut self) {
+        self.file = None;
     }
 }
 

@@ -391,8 +391,12 @@ fn read_remedies(reader: &mut Reader<'_>) -> Option<Vec<Remedy>> {
 pub struct TextTable {
     /// The text that a number stands for.
     pub text: fn(f64) -> String,
-    /// The number that stands for a text.
+    /// The number that stands for a text of the model.
     pub number: fn(&str) -> f64,
+    /// The number that stands for a text as long as it is in use.
+    pub passing: fn(&str) -> f64,
+    /// The text of this number is in use.
+    pub keep: fn(f64),
 }
 
 /// What a system looks like from outside.

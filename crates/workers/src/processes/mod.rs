@@ -22,8 +22,8 @@ use remote::asked_by;
 
 pub use lost::ProcessLoss;
 pub use message::TextTable;
-pub use process_pool::{ProcessError, ProcessPool, TaskProcess};
-pub use remote::{FinalNotes, Remote, StartError, SystemRequest};
+pub use process_pool::{NOTE_WORDS, ProcessError, ProcessPool, TaskProcess};
+pub use remote::{FinalNotes, Remote, StartError, SystemEnd, SystemRequest};
 pub use serve::{SystemFactory, serve};
 pub use wire::{Reader, Writer};
 

@@ -4,16 +4,17 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io::{IoSlice, Result as IoResult};
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::process::{Pid, Signal as Kill, kill_process_group};
 
 use crate::processes::channel::{self, ANSWERED, ASKED, Backoff, Gone, HEAD};
 use crate::processes::lost::ProcessLoss;
@@ -26,6 +27,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Where steps have a limit, a system has at least so long to be made: its files are read, and an
 /// FMU is unpacked.
 const MIN_START_LIMIT: Duration = Duration::from_secs(60);
+/// An FMU has so long to be freed, where steps have no limit.
+const LEAVE_LIMIT: Duration = Duration::from_secs(60);
+/// The words of the page in which a process notes what it does.
+pub const NOTE_WORDS: usize = 512;
 /// After an interrupt, or at the end of a run, a process has so long to come to an end.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
 
@@ -40,10 +45,22 @@ struct PoolState {
     program: PathBuf,
     arguments: Vec<OsString>,
     texts: TextTable,
+    /// Reads what processes have noted of what they do.
+    describe: fn(&[AtomicU64]) -> String,
     /// The time that a process has for an answer; none: as long as it takes.
     limit: Option<Duration>,
     interrupted: Option<&'static AtomicBool>,
+    /// When the interrupt was first seen.
+    since: OnceLock<Instant>,
     idle: Mutex<Vec<Process>>,
+}
+
+/// Those that are kept end together.
+impl Drop for PoolState {
+    fn drop(&mut self) {
+        let idle = self.idle.get_mut().unwrap_or_else(PoisonError::into_inner);
+        end_together(std::mem::take(idle));
+    }
 }
 
 impl fmt::Debug for ProcessPool {
@@ -74,8 +91,10 @@ impl ProcessPool {
                 program,
                 arguments,
                 texts,
+                describe: |_| String::new(),
                 limit: None,
                 interrupted: None,
+                since: OnceLock::new(),
                 idle: Mutex::default(),
             }),
         }
@@ -88,16 +107,31 @@ impl ProcessPool {
         limit: Option<Duration>,
         interrupted: Option<&'static AtomicBool>,
     ) -> Self {
-        Self {
-            shared: Arc::new(PoolState {
-                program: self.shared.program.clone(),
-                arguments: self.shared.arguments.clone(),
-                texts: self.shared.texts,
-                limit,
-                interrupted,
-                idle: Mutex::default(),
-            }),
-        }
+        self.changed(|state| (state.limit, state.interrupted) = (limit, interrupted))
+    }
+
+    /// Where a process is lost, what it was doing is told: `describe` reads the page of
+    /// [`NOTE_WORDS`] that the process was given when it was started.
+    pub fn describing(&self, describe: fn(&[AtomicU64]) -> String) -> Self {
+        self.changed(|state| state.describe = describe)
+    }
+
+    /// The same with a change, and no processes yet.
+    fn changed(&self, change: impl FnOnce(&mut PoolState)) -> Self {
+        let shared = &self.shared;
+        let mut state = PoolState {
+            program: shared.program.clone(),
+            arguments: shared.arguments.clone(),
+            texts: shared.texts,
+            describe: shared.describe,
+            limit: shared.limit,
+            interrupted: shared.interrupted,
+            since: OnceLock::new(),
+            idle: Mutex::default(),
+        };
+        change(&mut state);
+        let shared = Arc::new(state);
+        Self { shared }
     }
 
     /// The time that a process has for an answer; none: as long as it takes.
@@ -122,7 +156,7 @@ impl ProcessPool {
     pub fn helper(&self) -> IoResult<TaskProcess> {
         Ok(TaskProcess {
             process: Process::spawn(&self.shared, Vec::new())?,
-            interrupted: self.shared.interrupted,
+            pool: self.clone(),
         })
     }
 
@@ -136,25 +170,46 @@ impl ProcessPool {
         idle.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Watches a process that is making a system since `began`; that may take longer than a step.
-    pub(crate) fn watch_making(&self, began: Instant) -> Watch {
-        let watch = self.watch(began);
+    /// Whether someone wants the run to end.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        let flag = self.shared.interrupted;
+        flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// Watches a process that is being started since `began`. An interrupt ends it at once.
+    pub(crate) fn watch_start(&self, began: Instant) -> Watch {
         Watch {
-            limit: watch.limit.map(|limit| limit.max(MIN_START_LIMIT)),
+            limit: self.shared.limit.map(|limit| limit.max(MIN_START_LIMIT)),
+            grace: Duration::ZERO,
+            ..self.watch(began)
+        }
+    }
+
+    /// Watches a process that is making a system since `began`: what holds for steps holds for the
+    /// first call of an FMU already.
+    pub(crate) fn watch_making(&self, began: Instant) -> Watch {
+        Watch {
+            grace: Duration::ZERO,
+            ..self.watch(began)
+        }
+    }
+
+    /// Watches a process that ends its system: an FMU may have to write its files.
+    pub(crate) fn watch_leaving(&self) -> Watch {
+        let watch = self.watch(Instant::now());
+        Watch {
+            limit: Some(watch.limit.unwrap_or(LEAVE_LIMIT)),
             ..watch
         }
     }
 
     /// Watches a process that is waited for since `began`.
     pub(crate) fn watch(&self, began: Instant) -> Watch {
-        let PoolState {
-            limit, interrupted, ..
-        } = &*self.shared;
         Watch {
             began,
-            limit: *limit,
-            interrupted: *interrupted,
-            since: None,
+            limit: self.shared.limit,
+            grace: GRACE_PERIOD,
+            pool: self.shared.clone(),
         }
     }
 }
@@ -163,34 +218,21 @@ impl ProcessPool {
 pub(crate) struct Watch {
     began: Instant,
     limit: Option<Duration>,
-    interrupted: Option<&'static AtomicBool>,
-    /// When the interrupt was first seen.
-    since: Option<Instant>,
+    /// So long it has after an interrupt.
+    grace: Duration,
+    pool: Arc<PoolState>,
 }
 
 impl Watch {
-    /// The answer to a leave request is not waited for longer than a short while.
-    fn brief() -> Self {
-        Self {
-            began: Instant::now(),
-            limit: Some(GRACE_PERIOD),
-            interrupted: None,
-            since: None,
-        }
-    }
-
     fn check(&mut self) -> Result<(), ProcessLoss> {
         if let Some(limit) = self.limit.filter(|limit| self.began.elapsed() > *limit) {
-            return Err(ProcessLoss::Silent { limit });
+            return Err(ProcessLoss::silent(limit));
         }
 
-        let interrupted = self
-            .interrupted
-            .is_some_and(|flag| flag.load(Ordering::Relaxed));
-        if interrupted && self.since.get_or_insert_with(Instant::now).elapsed() > GRACE_PERIOD {
-            return Err(ProcessLoss::Interrupted {
-                limit: GRACE_PERIOD,
-            });
+        let interrupted = self.pool.interrupted;
+        let interrupted = interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed));
+        if interrupted && self.pool.since.get_or_init(Instant::now).elapsed() >= self.grace {
+            return Err(ProcessLoss::interrupted(self.grace));
         }
         Ok(())
     }
@@ -206,12 +248,15 @@ pub(crate) struct Process {
     /// Whether it has said that it could open its job.
     opened: bool,
     lost: Option<ProcessLoss>,
+    /// Where it notes what it does.
+    notes: SharedMemory,
+    describe: fn(&[AtomicU64]) -> String,
 }
 
 /// A process that does tasks, one after the other, until one fails or it is dropped.
 pub struct TaskProcess {
     process: Process,
-    interrupted: Option<&'static AtomicBool>,
+    pool: ProcessPool,
 }
 
 impl TaskProcess {
@@ -221,10 +266,8 @@ impl TaskProcess {
         sent.map_err(|gone| self.process.lose(gone.into()))?;
 
         self.process.reply(&mut Watch {
-            began: Instant::now(),
             limit: Some(limit),
-            interrupted: self.interrupted,
-            since: None,
+            ..self.pool.watch(Instant::now())
         })
     }
 }
@@ -262,8 +305,7 @@ impl Process {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .process_group(0);
         let child = command.spawn()?;
-
-        Ok(Self {
+        let mut process = Self {
             child,
             socket,
             memory: None,
@@ -271,7 +313,14 @@ impl Process {
             job,
             opened: false,
             lost: None,
-        })
+            notes: SharedMemory::new(NOTE_WORDS)?,
+            describe: shared.describe,
+        };
+        // A process that is gone already is found out by whoever waits for its answer.
+        let _ = send_file(&process.socket, Some(process.notes.file()));
+        process.notes.close_file();
+
+        Ok(process)
     }
 
     /// Asks for a system; [`made`](Self::made) gives what came of it.
@@ -281,12 +330,12 @@ impl Process {
     }
 
     /// What the process says of the system it was asked for.
-    pub fn made(&mut self, mut watch: Watch) -> Result<Vec<u8>, ProcessError> {
+    pub fn made(&mut self, pool: &ProcessPool, began: Instant) -> Result<Vec<u8>, ProcessError> {
         if !self.opened {
-            self.reply(&mut watch)?;
+            self.reply(&mut pool.watch_start(began))?;
             self.opened = true;
         }
-        self.reply(&mut watch)
+        self.reply(&mut pool.watch_making(Instant::now()))
     }
 
     fn reply(&mut self, watch: &mut Watch) -> Result<Vec<u8>, ProcessError> {
@@ -309,21 +358,8 @@ impl Process {
             self.memory = Some(SharedMemory::new(HEAD + words)?);
         }
 
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut control = SendAncillaryBuffer::new(&mut space);
-        let files = self.memory.as_ref().map(|memory| [memory.file()]);
-
-        if let Some(files) = files.as_ref().filter(|_| !enough) {
-            control.push(SendAncillaryMessage::ScmRights(files));
-        }
-
-        sendmsg(
-            &self.socket,
-            &[IoSlice::new(&[0])],
-            &mut control,
-            SendFlags::NOSIGNAL,
-        )?;
-        Ok(())
+        let file = self.memory.as_ref().map(SharedMemory::file);
+        send_file(&self.socket, file.filter(|_| !enough))
     }
 
     /// Where requests and answers lie.
@@ -364,11 +400,6 @@ impl Process {
         waited.map_err(|lost| self.lose(lost))
     }
 
-    /// Waits a short while for the answer to a leave request.
-    pub fn wait_briefly(&mut self) -> Result<(), ProcessLoss> {
-        self.wait(Watch::brief())
-    }
-
     /// The process is not what it should be: how it ended, or else it is ended now.
     pub fn lose(&mut self, why: ProcessLoss) -> ProcessLoss {
         // One that has just closed its channel may need a moment to be seen as ended.
@@ -381,14 +412,54 @@ impl Process {
             _ => None,
         });
         let lost = ended.map_or(why, ProcessLoss::of);
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let lost = lost.during((self.describe)(self.notes.words()));
+        self.kill();
 
         self.lost.get_or_insert(lost).clone()
     }
 
+    /// Ends the process and whatever its FMU has started.
+    fn kill(&mut self) {
+        self.signal_group(Kill::KILL);
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// The process leads a group, to which everything belongs that its FMU has started.
+    fn signal_group(&self, signal: Kill) {
+        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let Some(group) = group {
+            let _ = kill_process_group(group, signal);
+        }
+    }
+
+    /// Tells the process that it is no longer wanted.
+    fn dismiss(&self) {
+        let _ = self.socket.shutdown(std::net::Shutdown::Both);
+    }
+
+    /// Waits until the process has ended in order, or ends it. What its FMU has left running is
+    /// asked to end.
+    fn see_off(&mut self, deadline: Instant) {
+        while self.lost.is_none() {
+            match self.child.try_wait() {
+                Ok(None) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Ok(None) => break,
+                _ => return self.signal_group(Kill::TERM),
+            }
+        }
+        self.kill();
+    }
+
     pub fn is_lost(&self) -> bool {
         self.lost.is_some()
+    }
+
+    /// How it was lost.
+    pub fn loss(&self) -> Option<&ProcessLoss> {
+        self.lost.as_ref()
     }
 }
 
@@ -405,17 +476,38 @@ fn check_alive(watch: &mut Watch, child: &mut Child) -> Result<(), ProcessLoss> 
 impl Drop for Process {
     /// The channel is closed, and the process ends in order, or is ended.
     fn drop(&mut self) {
-        let _ = self.socket.shutdown(std::net::Shutdown::Both);
-        let began = Instant::now();
-
-        while self.lost.is_none() && began.elapsed() < GRACE_PERIOD {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.dismiss();
+        self.see_off(Instant::now() + GRACE_PERIOD);
     }
+}
+
+/// Ends processes all at once: none waits for another.
+pub(crate) fn end_together(mut processes: Vec<Process>) {
+    processes.iter().for_each(Process::dismiss);
+    let deadline = Instant::now() + GRACE_PERIOD;
+    for process in &mut processes {
+        process.see_off(deadline);
+    }
+}
+
+/// Ends processes that have done nothing yet, without waiting for any.
+pub(crate) fn kill_together(mut processes: Vec<Process>) {
+    for process in &processes {
+        process.signal_group(Kill::KILL);
+    }
+    processes.iter_mut().for_each(Process::kill);
+}
+
+/// Sends a byte, and with it a file where there is one.
+fn send_file(socket: &UnixStream, file: Option<BorrowedFd<'_>>) -> IoResult<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let files = file.map(|file| [file]);
+    if let Some(files) = &files {
+        control.push(SendAncillaryMessage::ScmRights(files));
+    }
+
+    let byte = [IoSlice::new(&[0])];
+    sendmsg(socket, &byte, &mut control, SendFlags::NOSIGNAL)?;
+    Ok(())
 }

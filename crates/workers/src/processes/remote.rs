@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use dovetail_core::{
     Archive, Capabilities, Checkpoint, Error, Evaluate, Evaluation, Interface, Linearization,
@@ -16,10 +16,19 @@ use crate::processes::message::{
     DONE, PIECE, Question, put_step, read_interface, take_error, take_evaluation,
     take_linearization, take_response, words,
 };
-use crate::processes::process_pool::{Process, ProcessError, ProcessPool};
+use crate::processes::process_pool::{Process, ProcessError, ProcessPool, kill_together};
 
-/// What a system has to report at the end of its run; empty until then.
-pub type FinalNotes = Arc<Mutex<Vec<u8>>>;
+/// What there is to say of a system when its run is over.
+#[derive(Clone, Debug, Default)]
+pub struct SystemEnd {
+    /// What it has to report; empty until then.
+    pub notes: Vec<u8>,
+    /// How its process was lost while the system was ended.
+    pub lost: Option<String>,
+}
+
+/// The end of a system, once it has come.
+pub type FinalNotes = Arc<Mutex<SystemEnd>>;
 
 /// What is to live in a process.
 #[derive(Clone, Debug)]
@@ -79,7 +88,7 @@ pub struct Remote {
     pool: ProcessPool,
     /// Present until the system is dropped.
     process: Option<Process>,
-    final_notes: FinalNotes,
+    end: FinalNotes,
     /// Whether the process may be used again.
     once: bool,
     dictionary: Dictionary,
@@ -115,7 +124,19 @@ impl SystemRequest {
     }
 }
 
+/// So many texts are known by both numbers at a time.
+const MOST_TEXTS: usize = 1024;
+
 impl Dictionary {
+    /// What is forgotten is asked for again.
+    fn make_room(&mut self) {
+        for numbers in [&mut self.here, &mut self.there] {
+            if numbers.len() >= MOST_TEXTS {
+                numbers.clear();
+            }
+        }
+    }
+
     fn of(interface: &Interface) -> Self {
         let inputs = interface.inputs.iter().map(|input| input.kind);
         let outputs = interface.outputs.iter().map(|output| output.kind);
@@ -141,6 +162,10 @@ impl Remote {
         let mut processes = Vec::with_capacity(orders.len());
 
         for order in orders {
+            if pool.is_interrupted() {
+                kill_together(processes);
+                return Err(order.lost(ProcessLoss::interrupted(Duration::ZERO)));
+            }
             let process = pool.process(&order.job);
             let mut process = process.map_err(|source| order.no_process(source))?;
             // One that is gone already is found out below.
@@ -148,13 +173,18 @@ impl Remote {
             processes.push(process);
         }
 
-        let completed = processes
-            .into_iter()
-            .zip(orders)
-            .map(|(process, order)| Self::complete(pool, process, order, began));
         // All answers are received before the first failure is reported: the other processes can
         // then be used again.
-        let completed: Vec<_> = completed.collect();
+        let mut completed = Vec::with_capacity(orders.len());
+        let mut waiting = processes.into_iter();
+        for order in orders {
+            let Some(process) = waiting.next() else { break };
+            completed.push(Self::complete(pool, process, order, began));
+            if pool.is_interrupted() {
+                kill_together(waiting.collect());
+                return Err(order.lost(ProcessLoss::interrupted(Duration::ZERO)));
+            }
+        }
         completed.into_iter().collect()
     }
 
@@ -164,7 +194,7 @@ impl Remote {
         order: &SystemRequest,
         began: Instant,
     ) -> Result<Self, StartError> {
-        let face = match process.made(pool.watch_making(began)) {
+        let face = match process.made(pool, began) {
             Ok(face) => face,
             Err(ProcessError::Said(why)) => {
                 if !order.once {
@@ -186,7 +216,7 @@ impl Remote {
             capabilities,
             pool: pool.clone(),
             process: Some(process),
-            final_notes: FinalNotes::default(),
+            end: FinalNotes::default(),
             once: order.once,
             reached: f64::NAN,
             seconds: 0.0,
@@ -195,7 +225,7 @@ impl Remote {
 
     /// Where its final notes will be found when the system is dropped.
     pub fn final_notes(&self) -> FinalNotes {
-        self.final_notes.clone()
+        self.end.clone()
     }
 
     pub(crate) fn capabilities(&self) -> Capabilities {
@@ -335,11 +365,20 @@ impl Remote {
         }
 
         let text = (self.pool.texts().text)(here);
-        let there = self.ask(
-            Question::NumberOf,
-            |put| put.bytes(text.as_bytes()),
-            |take| take.float(),
-        )?;
+        let mut rest = text.as_bytes();
+        let there = loop {
+            let (piece, after) = rest.split_at(rest.len().min(PIECE));
+            let write = |put: &mut Put<'_>| {
+                put.word(after.is_empty().into());
+                put.bytes(piece);
+            };
+            let number = self.ask(Question::NumberOf, write, |take| take.float())?;
+            if after.is_empty() {
+                break number;
+            }
+            rest = after;
+        };
+        self.dictionary.make_room();
         self.dictionary.there.insert(here.to_bits(), there);
         Ok(())
     }
@@ -347,15 +386,28 @@ impl Remote {
     /// The number here of a text that has a number there.
     fn number_here(&mut self, there: f64) -> Result<f64, Error> {
         if let Some(&here) = self.dictionary.here.get(&there.to_bits()) {
+            (self.pool.texts().keep)(here);
             return Ok(here);
         }
 
-        let text = self.ask(
-            Question::TextOf,
-            |put| put.float(there),
-            |take| take.bytes(),
-        )?;
-        let here = (self.pool.texts().number)(&String::from_utf8_lossy(&text));
+        let mut text = Vec::new();
+        loop {
+            let at = text.len() as u64;
+            let write = |put: &mut Put<'_>| {
+                put.float(there);
+                put.word(at);
+            };
+            let length = self.ask(Question::TextOf, write, |take| {
+                let length = take.word() as usize;
+                text.extend(take.bytes());
+                length
+            })?;
+            if text.len() >= length {
+                break;
+            }
+        }
+        let here = (self.pool.texts().passing)(&String::from_utf8_lossy(&text));
+        self.dictionary.make_room();
         self.dictionary.here.insert(there.to_bits(), here);
 
         Ok(here)
@@ -534,18 +586,19 @@ impl Drop for Remote {
 
         if process
             .request()
-            .and_then(|()| process.wait_briefly())
+            .and_then(|()| process.wait(self.pool.watch_leaving()))
             .is_err()
         {
+            let lost = process.loss().map(ProcessLoss::briefly);
+            let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+            end.lost = lost;
             return;
         }
 
         let mut take = Take::new(process.body());
         if take.word() == DONE {
-            *self
-                .final_notes
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner) = take.bytes();
+            let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+            end.notes = take.bytes();
         }
 
         if !self.once {

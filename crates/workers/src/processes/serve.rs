@@ -45,17 +45,24 @@ pub trait SystemFactory {
 
 /// Serves the process that has started this one, whose end of the channel is our standard input,
 /// until it is gone. `open` gets the job that the process was started for; `task` does what is
-/// asked of a process that was started for tasks.
+/// asked of a process that was started for tasks. What the process does is noted in a page that
+/// `notes` gets.
 ///
 /// Standard input and output then belong to nobody: what foreign code reads is empty, and what it
 /// prints goes to standard error, away from results.
 pub fn serve<M: SystemFactory>(
     texts: TextTable,
+    notes: impl FnOnce(&'static [AtomicU64]),
     open: impl FnOnce(&[u8]) -> std::result::Result<M, String>,
     task: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
 ) -> Result<()> {
     let socket = take_over_channel()?;
     end_with(socket.try_clone()?)?;
+    if let Ok(Some(file)) = receive_file(&socket) {
+        // It is read when this process is gone, and so never given back.
+        let page: &'static SharedMemory = Box::leak(Box::new(SharedMemory::of(file)?));
+        notes(page.words());
+    }
     // Whoever started us may leave at any time: that ends this process in order.
     let _ = Server {
         socket,
@@ -164,6 +171,7 @@ impl Server {
         let memory = self.memory.as_ref().ok_or(Gone)?;
         let mut buffers = AnswerBuffers::new(system.interface());
         let mut checkpoint = CheckpointTransfer::default();
+        let mut text = Vec::new();
 
         loop {
             channel::wait(memory, &self.socket, ASKED, &mut self.backoff, wait_on)?;
@@ -178,9 +186,14 @@ impl Server {
                 | Question::Begin => {
                     buffers.answer(asked, system.as_mut(), take, words);
                 }
-                Question::TextOf => put_text(words, self.texts, take.float()),
-                Question::NumberOf => put_number(words, self.texts, &take.bytes()),
-                Question::Leave => put_bytes(words, &maker.final_notes()),
+                Question::TextOf => put_text(words, self.texts, &mut take),
+                Question::NumberOf => put_number(words, self.texts, &mut take, &mut text),
+                Question::Leave => {
+                    // What it does on its way out belongs to the notes.
+                    drop(system);
+                    put_bytes(words, &maker.final_notes());
+                    return channel::pass(memory, &self.socket, ANSWERED);
+                }
                 Question::Save | Question::Restore => {
                     let system = system.as_mut();
                     let done = match asked {
@@ -193,9 +206,6 @@ impl Server {
                 }
             }
             channel::pass(memory, &self.socket, ANSWERED)?;
-            if asked == Question::Leave {
-                return Ok(());
-            }
         }
     }
 
@@ -207,16 +217,29 @@ impl Server {
     }
 }
 
-fn put_text(words: &[AtomicU64], texts: TextTable, number: f64) {
-    let text = (texts.text)(number);
-    put_bytes(words, text.as_bytes());
-}
-
-fn put_number(words: &[AtomicU64], texts: TextTable, text: &[u8]) {
-    let number = (texts.number)(&String::from_utf8_lossy(text));
+/// The piece of a text from a position on, after its length.
+fn put_text(words: &[AtomicU64], texts: TextTable, take: &mut Take<'_>) {
+    let text = (texts.text)(take.float());
+    let rest = text.as_bytes().get(take.word() as usize..);
+    let rest = rest.unwrap_or_default();
     let mut put = Put::new(words);
     put.word(DONE);
-    put.float(number);
+    put.word(text.len() as u64);
+    put.bytes(&rest[..rest.len().min(PIECE)]);
+}
+
+/// Takes a piece of a text in; the number of the whole with the last one.
+fn put_number(words: &[AtomicU64], texts: TextTable, take: &mut Take<'_>, text: &mut Vec<u8>) {
+    let is_last = take.word() != 0;
+    text.extend(take.bytes());
+    let mut put = Put::new(words);
+    put.word(DONE);
+    if is_last {
+        put.float((texts.passing)(&String::from_utf8_lossy(text)));
+        text.clear();
+    } else {
+        put.float(0.0);
+    }
 }
 
 fn put_bytes(words: &[AtomicU64], bytes: &[u8]) {

@@ -1,0 +1,78 @@
+/* What the parts of the guard share. */
+#ifndef DOVETAIL_GUARD_H
+#define DOVETAIL_GUARD_H
+
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* --- the notebook: which functions of FMUs are being called ------------------------------------------------------- */
+
+/* Functions that are called too often for their names to be written down each time. */
+enum { NAMED = 0, SET_REAL = 1, DO_STEP_2 = 2, GET_REAL = 3, SET_FLOAT64 = 4, DO_STEP_3 = 5, GET_FLOAT64 = 6 };
+
+/* The call under way in a thread. Another process may read it after this one has come to its end. */
+typedef struct {
+    /* The thread that has this slot; 0 for none. */
+    volatile uint32_t owner;
+    /* One of the functions above. */
+    volatile uint32_t function;
+    /* The environment of the instance that is called; 0 while none is. */
+    volatile uint64_t environment;
+    /* How many calls were made. */
+    volatile uint64_t count;
+    char name[40];
+} CallSlot;
+
+/* The name of an instance, by its environment. */
+typedef struct {
+    volatile uint64_t environment;
+    char name[56];
+} InstanceName;
+
+enum { SLOTS = 16, NAMES = 47 };
+
+/* One page. */
+typedef struct {
+    /* Whether the program has come to its end in order, and its exit code. */
+    volatile uint32_t ended;
+    volatile int32_t code;
+    uint64_t unused[7];
+    CallSlot slots[SLOTS];
+    InstanceName names[NAMES];
+} Notebook;
+
+_Static_assert(sizeof(CallSlot) == 64 && sizeof(InstanceName) == 64 && sizeof(Notebook) == 4096, "a page");
+
+extern Notebook *volatile notebook;
+
+/* Describes the calls under way, such as " in fmi2DoStep of `tank`"; empty where there are none. */
+void describe_calls(const Notebook *of, char *text, size_t size);
+
+/* --- what an FMU changes ------------------------------------------------------------------------------------------ */
+
+enum { CHANGED_FLOATING_POINT = 1, CHANGED_FOLDER = 2, CHANGED_UMASK = 4, CHANGED_LOCALE = 8, CHANGED_SIGNALS = 16 };
+
+/* Tells the program what the FMU of this environment has changed. */
+void report_change(uint64_t environment, int what);
+
+/* Notes how things are before the first FMU is loaded. */
+void note_surroundings(void);
+
+/* The handler that an FMU has put in place of ours, if it has. */
+const struct sigaction *foreign_handler(int number);
+
+/* Signals that tell of a crash. */
+extern const int CAUGHT[];
+enum { CAUGHT_COUNT = 7 };
+void on_crash(int number, siginfo_t *info, void *context);
+
+/* Saves what is to be saved before the program ends. */
+void save_all(void);
+
+/* Writes to standard error, with nothing that could wait or allocate. */
+void say(const char *text);
+
+#endif
