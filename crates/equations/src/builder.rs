@@ -213,18 +213,37 @@ impl<'a, 's> Builder<'a, 's> {
 
         for (number, (name, expression)) in text.assignments().enumerate() {
             let place = Place::Assignment(index, number);
-            let sets = number < text.set.len();
-            let state = self.assigned(name, sets, &place);
+            let state = if number < text.set.len() + text.reset.len() {
+                self.assigned(name, number < text.set.len(), &place)
+            } else {
+                self.assigned_at_rest(name, &place)
+            };
             let nodes = &parsed.assignments[number];
             let value = self.lower_text(expression, nodes, place, ValueKind::Number);
             assignments.push(state.zip(value));
         }
 
+        let mut assignments = assignments.into_iter().collect::<Option<Vec<_>>>()?;
+        let at_rest = assignments.split_off(text.set.len() + text.reset.len());
         Some(When {
             trigger: trigger?,
             text: text.condition.trim().to_owned(),
-            assignments: assignments.into_iter().collect::<Option<_>>()?,
+            assignments,
+            at_rest,
         })
+    }
+
+    /// The state, of either kind, that is set where a clause runs without end.
+    fn assigned_at_rest(&mut self, name: &str, place: &Place) -> Option<usize> {
+        match self.lowering.declarations.meaning(name) {
+            Some(Meaning::Discrete(state) | Meaning::State(state)) => Some(state as usize),
+            _ => {
+                let message = format!("there is no state `{}` to set", shortened(name));
+                let fault = Fault::new(Span::new(0, 0), message);
+                self.errors.push(fault.in_text(place.clone(), ""));
+                None
+            }
+        }
     }
 
     /// The state that a clause sets: a discrete one, or it resets a continuous one.

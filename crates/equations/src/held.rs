@@ -53,9 +53,18 @@ pub(crate) struct Held {
 
 /// Holds what switches in the expressions at `roots`; the leaves of the switching functions are
 /// numbered from `first` on.
-pub(crate) fn hold(graph: &Graph, roots: &[NodeId], first: usize) -> Held {
+///
+/// `discrete` says which states change at events only.
+pub(crate) fn hold(
+    graph: &Graph,
+    roots: &[NodeId],
+    first: usize,
+    discrete: &dyn Fn(usize) -> bool,
+) -> Held {
     let mut holder = Holder {
         source: graph,
+        discrete,
+        orders: HashMap::new(),
         first: first as u32,
         graph: Graph::new(),
         moved: vec![None; graph.len()],
@@ -93,9 +102,11 @@ impl HeldModel {
         let outputs = roots.len();
         roots.extend(model.whens.iter().filter_map(|when| when.condition()));
         let conditions = roots.len();
-        let assignments = model.whens.iter().flat_map(|when| &when.assignments);
+        let assignments = model.whens.iter().flat_map(|when| when.all_assignments());
         roots.extend(assignments.map(|(_, value)| *value));
-        let held = hold(&model.graph, &roots, model.switches.len());
+        let continuous = model.states.len() - model.discrete;
+        let discrete = |state: usize| state >= continuous;
+        let held = hold(&model.graph, &roots, model.switches.len(), &discrete);
 
         let switches = !held.functions.is_empty() || !model.whens.is_empty();
         switches.then_some(Self {
@@ -178,6 +189,9 @@ impl Held {
 /// Copies expressions, with leaves where they switch.
 struct Holder<'a> {
     source: &'a Graph,
+    discrete: &'a dyn Fn(usize) -> bool,
+    /// For two sides of a comparison which of them the other is subtracted from.
+    orders: HashMap<[NodeId; 2], [NodeId; 2]>,
     /// The number of the first leaf.
     first: u32,
     graph: Graph,
@@ -185,12 +199,6 @@ struct Holder<'a> {
     moved: Vec<Option<NodeId>>,
     functions: Vec<SwitchingFunction>,
     known: HashMap<SwitchingFunction, u32>,
-}
-
-/// `a − b` as it is shared: perhaps with the opposite sign.
-struct Difference {
-    node: NodeId,
-    reversed: bool,
 }
 
 impl Holder<'_> {
@@ -216,9 +224,10 @@ impl Holder<'_> {
             Node::Binary(operation, a, b) => {
                 let a = self.to(a);
                 let b = self.to(b);
-                match varies {
-                    true => self.copy_binary(operation, a, b),
-                    false => self.graph.binary(operation, a, b),
+                let natural = !varies || self.cannot_be_held(id, operation, [a, b]);
+                match natural {
+                    true => self.graph.binary(operation, a, b),
+                    false => self.copy_binary(operation, a, b),
                 }
             }
             Node::PowerInteger(a, exponent) => {
@@ -257,13 +266,14 @@ impl Holder<'_> {
 
     fn copy_binary(&mut self, operation: Binary, a: NodeId, b: NodeId) -> NodeId {
         match operation {
-            Binary::Less | Binary::LessEqual => self.is_less(a, b),
+            Binary::Less => self.is_less(a, b, [a, b]),
+            Binary::LessEqual => self.is_less(a, b, [b, a]),
             Binary::Min => {
-                let less = self.is_less(a, b);
+                let less = self.is_less(a, b, [a, b]);
                 self.graph.select(less, a, b)
             }
             Binary::Max => {
-                let less = self.is_less(a, b);
+                let less = self.is_less(a, b, [a, b]);
                 self.graph.select(less, b, a)
             }
             Binary::Modulo => {
@@ -276,39 +286,45 @@ impl Holder<'_> {
         }
     }
 
-    /// The leaf that holds whether `a < b`.
-    fn is_less(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        let difference = self.difference(a, b);
-        let negative = self.leaf(difference.node, SwitchKind::Side);
+    /// Comparisons that share a switching function differ from what they say where both sides are
+    /// equal, which is nothing where they move; but numbers that only events change stay equal.
+    fn cannot_be_held(&self, id: NodeId, operation: Binary, [a, b]: [NodeId; 2]) -> bool {
+        let wanted = match operation {
+            Binary::Less => [a, b],
+            Binary::LessEqual => [b, a],
+            _ => return false,
+        };
+        let known = self.orders.get(&unordered(a, b));
+        let stays = |leaf: &Leaf| match leaf {
+            Leaf::State(state) => (self.discrete)(*state as usize),
+            leaf => matches!(leaf, Leaf::Parameter(_) | Leaf::Switch(_)),
+        };
+        known.is_some_and(|order| *order != wanted) && leaves(self.source, id).iter().all(stays)
+    }
 
-        if difference.reversed {
-            self.graph.unary(Unary::Not, negative)
-        } else {
+    /// The leaf that holds whether `a < b`; the function is the difference in this order where it
+    /// is a new one. It is not negative where both are equal: so `a < b` takes them in this order,
+    /// and `a <= b` in the other.
+    fn is_less(&mut self, a: NodeId, b: NodeId, order: [NodeId; 2]) -> NodeId {
+        let order = *self.orders.entry(unordered(a, b)).or_insert(order);
+        let difference = self.difference(order);
+        let negative = self.leaf(difference, SwitchKind::Side);
+
+        if order == [a, b] {
             negative
+        } else {
+            self.graph.unary(Unary::Not, negative)
         }
     }
 
-    /// `a − b`, in one order, so that `a < b` and `b < a` share a switching function.
-    fn difference(&mut self, a: NodeId, b: NodeId) -> Difference {
+    fn difference(&mut self, [a, b]: [NodeId; 2]) -> NodeId {
         let is_zero = |id: NodeId| self.graph.constant_value(id) == Some(0.0);
         if is_zero(b) {
-            return Difference {
-                node: a,
-                reversed: false,
-            };
-        }
-        if is_zero(a) {
-            return Difference {
-                node: b,
-                reversed: true,
-            };
-        }
-
-        let reversed = b < a;
-        let (first, second) = if reversed { (b, a) } else { (a, b) };
-        Difference {
-            node: self.graph.binary(Binary::Subtract, first, second),
-            reversed,
+            a
+        } else if is_zero(a) {
+            self.graph.unary(Unary::Negate, b)
+        } else {
+            self.graph.binary(Binary::Subtract, a, b)
         }
     }
 
@@ -323,4 +339,9 @@ impl Holder<'_> {
 
         self.graph.leaf(Leaf::Switch(self.first + index))
     }
+}
+
+/// The same for both orders.
+fn unordered(a: NodeId, b: NodeId) -> [NodeId; 2] {
+    [a.min(b), a.max(b)]
 }

@@ -36,9 +36,16 @@ pub struct When {
     pub text: String,
     /// States, and their new values in terms of what is before the event.
     pub assignments: Vec<(usize, NodeId)>,
+    /// The same of what is set where it runs ever more often without end.
+    pub at_rest: Vec<(usize, NodeId)>,
 }
 
 impl When {
+    /// All that it may set, in order.
+    pub(crate) fn all_assignments(&self) -> impl Iterator<Item = &(usize, NodeId)> {
+        self.assignments.iter().chain(&self.at_rest)
+    }
+
     /// The condition, if it is one.
     pub(crate) fn condition(&self) -> Option<NodeId> {
         match self.trigger {
@@ -172,7 +179,7 @@ impl Model {
         let roots = self.derivative_roots.iter().chain(&self.output_roots);
         let delayed = self.delays.iter().any(|delay| delay.input == input);
         let in_clauses = self.whens.iter().any(|when| {
-            let values = when.assignments.iter().map(|(_, value)| *value);
+            let values = when.all_assignments().map(|(_, value)| *value);
             let mut roots = values.chain(when.condition());
             roots.any(|root| self.dependencies(root).inputs.contains(&input))
         });

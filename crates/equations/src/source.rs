@@ -12,12 +12,16 @@ pub struct WhenText<'s> {
     pub set: Vec<(&'s str, &'s str)>,
     /// Continuous states, and the expression of their new values.
     pub reset: Vec<(&'s str, &'s str)>,
+    /// States of both kinds, and what they are from when the clause runs ever more often without
+    /// end, like that of a ball that bounces to rest. Where nothing is given the run ends there.
+    pub at_rest: Vec<(&'s str, &'s str)>,
 }
 
 impl<'s> WhenText<'s> {
-    /// All that is set anew: discrete states, then continuous ones.
+    /// All that is set anew: discrete states, then continuous ones, then what is set at rest.
     pub(crate) fn assignments(&self) -> impl Iterator<Item = (&'s str, &'s str)> {
-        self.set.iter().chain(&self.reset).copied()
+        let runs = self.set.iter().chain(&self.reset);
+        runs.chain(&self.at_rest).copied()
     }
 
     fn length(&self) -> usize {

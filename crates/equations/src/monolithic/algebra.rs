@@ -6,7 +6,7 @@ use dovetail_core::Error;
 use dovetail_numerics::Lu;
 use nalgebra::{DMatrix, DVector};
 
-use super::compose::Coupled;
+use super::compose::{Coupled, CoupledWhen};
 use crate::analysis::all_affine;
 use crate::dual::Dual;
 use crate::evaluator::Evaluator;
@@ -131,9 +131,10 @@ impl CoupledDynamics {
         let equations = roots.len();
         roots.extend(coupled.whens.iter().filter_map(|when| when.condition));
         let conditions = roots.len();
-        let assignments = coupled.whens.iter().flat_map(|when| &when.assignments);
+        let assignments = coupled.whens.iter().flat_map(CoupledWhen::all_assignments);
         roots.extend(assignments.map(|(_, value)| *value));
-        let held = hold(&coupled.graph, &roots, coupled.switches.len());
+        let discrete = |state: usize| coupled.discrete[state];
+        let held = hold(&coupled.graph, &roots, coupled.switches.len(), &discrete);
         let (derivatives, rest) = held.roots[..equations].split_at(coupled.derivatives.len());
         let (residuals, observed) = rest.split_at(coupled.residuals.len());
         let functions: Vec<NodeId> = held.functions.iter().map(|f| f.root).collect();

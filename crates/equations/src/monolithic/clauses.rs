@@ -16,12 +16,29 @@ pub(super) struct CoupledClauses {
     /// How often each clock has ticked.
     ticks: Vec<u64>,
     start: f64,
+    /// When each clause ran last, and how often it has then followed itself at once.
+    runs: Vec<(f64, u32)>,
 }
 
 /// Why the clauses had no end.
 #[derive(Debug, thiserror::Error)]
 #[error("`when` clauses run one another without end, among them `{text}`")]
 struct Endless {
+    text: String,
+}
+
+/// A clause that follows itself after this part of the time since the start has no end,
+const AT_ONCE: f64 = 1e-6;
+/// if it does so this often.
+const MOST_AT_ONCE: u32 = 5;
+
+/// A clause runs ever more often, and says nothing of what it comes to.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "its `when` clause `{text}` runs ever more often, and without end about here (Zeno); give \
+     `at-rest`, what states are from there on"
+)]
+struct PileUp {
     text: String,
 }
 
@@ -32,6 +49,7 @@ impl CoupledClauses {
             whens: whens.to_vec(),
             truths: None,
             start,
+            runs: vec![(f64::NEG_INFINITY, 0); whens.len()],
         }
     }
 
@@ -71,7 +89,16 @@ impl CoupledClauses {
                 return Ok(());
             };
             last.clone_from(&self.whens[first].text);
-            self.assign(&fired, &values, states);
+            let endless = self.note_runs(&fired, time);
+            if let Some(&clause) = endless
+                .iter()
+                .find(|it| self.whens[**it].at_rest.is_empty())
+            {
+                let when = &self.whens[clause];
+                let text = when.text.clone();
+                return Err(Error::system(&when.system, time, PileUp { text }));
+            }
+            self.assign(&fired, &endless, &values, states);
             dynamics.take_sides(time, states)?;
         }
 
@@ -97,11 +124,29 @@ impl CoupledClauses {
         fired
     }
 
-    fn assign(&self, fired: &[usize], values: &[f64], states: &mut [f64]) {
+    /// Those among the clauses that run now which do so without end.
+    fn note_runs(&mut self, fired: &[usize], time: f64) -> Vec<usize> {
+        let mut endless = Vec::new();
+        for &clause in fired {
+            let (last, often) = &mut self.runs[clause];
+            let at_once = time > *last && time - *last <= AT_ONCE * (time - self.start);
+            *often = if at_once { *often + 1 } else { 0 };
+            *last = time;
+            if *often > MOST_AT_ONCE && self.whens[clause].condition.is_some() {
+                *often = 0;
+                endless.push(clause);
+            }
+        }
+        endless
+    }
+
+    fn assign(&self, fired: &[usize], endless: &[usize], values: &[f64], states: &mut [f64]) {
         let mut values = values.iter();
         for (index, when) in self.whens.iter().enumerate() {
-            for ((state, _), value) in when.assignments.iter().zip(&mut values) {
-                if fired.contains(&index) {
+            for (number, (state, _)) in when.all_assignments().enumerate() {
+                let Some(value) = values.next() else { return };
+                let at_rest = number >= when.assignments.len();
+                if fired.contains(&index) && at_rest == endless.contains(&index) {
                     states[*state] = *value;
                 }
             }

@@ -82,6 +82,8 @@ pub struct Coupled {
     pub parameters: Vec<f64>,
     /// What is set anew at events.
     pub whens: Vec<CoupledWhen>,
+    /// For each state whether only events change it.
+    pub discrete: Vec<bool>,
 }
 
 /// A clause of one system, with everything substituted.
@@ -97,6 +99,15 @@ pub struct CoupledWhen {
     pub system: String,
     /// States (stacked), and their new values in terms of what is before the event.
     pub assignments: Vec<(usize, NodeId)>,
+    /// The same of what is set where it runs without end.
+    pub at_rest: Vec<(usize, NodeId)>,
+}
+
+impl CoupledWhen {
+    /// All that it may set, in order.
+    pub(super) fn all_assignments(&self) -> impl Iterator<Item = &(usize, NodeId)> {
+        self.assignments.iter().chain(&self.at_rest)
+    }
 }
 
 /// Composes the systems.
@@ -564,12 +575,22 @@ impl<'a> Composer<'a> {
             parameters: parameters.copied().collect(),
             switches: self.switches.list().to_vec(),
             whens: self.whens(),
+            discrete: self.discrete(),
             residuals: self.residuals,
             unknowns: self.unknowns,
             guesses: self.guesses,
             unknown_outputs: self.unknown_outputs,
             graph: self.graph.borrow().clone(),
         }
+    }
+
+    fn discrete(&self) -> Vec<bool> {
+        let models = self.definitions.iter().map(|definition| &definition.model);
+        let flags = models.flat_map(|model| {
+            let continuous = model.states.len() - model.discrete;
+            (0..model.states.len()).map(move |state| state >= continuous)
+        });
+        flags.collect()
     }
 
     fn whens(&self) -> Vec<CoupledWhen> {
@@ -579,7 +600,12 @@ impl<'a> Composer<'a> {
             let first = self.pieces.first_state[system];
             for when in &definition.model.whens {
                 let condition = when.condition().map(node);
-                let assignments = when.assignments.iter();
+                let moved = |assignments: &[(usize, NodeId)]| {
+                    let pairs = assignments.iter();
+                    pairs
+                        .map(|(state, value)| (first + state, node(*value)))
+                        .collect()
+                };
                 whens.push(CoupledWhen {
                     period: match condition {
                         Some(_) => f64::INFINITY,
@@ -588,9 +614,8 @@ impl<'a> Composer<'a> {
                     condition,
                     text: when.text.clone(),
                     system: definition.name.clone(),
-                    assignments: assignments
-                        .map(|(state, value)| (first + state, node(*value)))
-                        .collect(),
+                    assignments: moved(&when.assignments),
+                    at_rest: moved(&when.at_rest),
                 });
             }
         }

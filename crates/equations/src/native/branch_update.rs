@@ -143,13 +143,18 @@ impl BranchUpdate<'_> {
             self.dynamics.conditions(at, &mut self.clauses.truths);
             self.clauses
                 .fire(&branches.truths, self.ticks && round == 0);
-            branches.truths.copy_from_slice(&self.clauses.truths);
             if self.clauses.fired.is_empty() {
+                branches.truths.copy_from_slice(&self.clauses.truths);
                 return Ok(());
             }
             if !self.ticks && branches.runs.note(self.time) {
-                return Err(self.unending(Unending::PileUp));
+                let unending = self.unending(Unending::PileUp);
+                if !self.clauses.come_to_rest(&branches.truths) {
+                    return Err(unending);
+                }
+                branches.runs.forget();
             }
+            branches.truths.copy_from_slice(&self.clauses.truths);
             self.evaluate(branches);
             self.before.copy_from_slice(&self.point.values);
             self.before_rates.copy_from_slice(&self.point.rates);
@@ -258,10 +263,19 @@ impl BranchUpdate<'_> {
             return true;
         }
 
-        let leaves = margin.sign * self.point.rates[function] < 0.0;
+        let rate = self.point.rates[function];
+        let leaves = margin.sign * rate < 0.0;
         if margin.distance <= slack && leaves {
             self.flip(branches, function);
             branches.crossed[function] = true;
+            return true;
+        }
+        // What stays at zero, such as the difference of two numbers that only events change, is
+        // what it is there.
+        let stays = value == 0.0 && rate == 0.0 && kind == SwitchKind::Side;
+        let differs = branches.held[function] != kind.of(value);
+        if stays && differs && !branches.slides_along(function) {
+            branches.held[function] = kind.of(value);
             return true;
         }
         false

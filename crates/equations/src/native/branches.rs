@@ -57,6 +57,11 @@ impl ClauseRuns {
         shorter: 0,
     };
 
+    /// They have come to an end.
+    pub fn forget(&mut self) {
+        *self = Self::NONE;
+    }
+
     /// One runs at `time`; true if they pile up: each follows the one before sooner, and now after
     /// next to no time.
     pub fn note(&mut self, time: f64) -> bool {

@@ -23,6 +23,8 @@ struct Clause {
     /// The number of its first assignment, and the states that it sets.
     first: usize,
     states: Vec<usize>,
+    /// The states that it sets where it runs without end; their assignments come next.
+    at_rest: Vec<usize>,
 }
 
 impl Clauses {
@@ -41,8 +43,9 @@ impl Clauses {
                 text: when.text.clone(),
                 first: assignments,
                 states: when.assignments.iter().map(|(state, _)| *state).collect(),
+                at_rest: when.at_rest.iter().map(|(state, _)| *state).collect(),
             });
-            assignments += when.assignments.len();
+            assignments += when.all_assignments().count();
         }
 
         let conditions = conditions.start;
@@ -80,6 +83,28 @@ impl Clauses {
                 self.fired.extend(fired);
             }
         }
+    }
+
+    /// Those that run do so without end: notes which states are set instead. False where one of
+    /// them does not say what it comes to.
+    pub fn come_to_rest(&mut self, before: &[f64]) -> bool {
+        self.fired.clear();
+        for clause in &self.all {
+            let Some(condition) = clause.condition else {
+                continue;
+            };
+            if self.truths[condition] != 1.0 || before[condition] != 0.0 {
+                continue;
+            }
+            if clause.at_rest.is_empty() {
+                return false;
+            }
+            let first = clause.first + clause.states.len();
+            let states = clause.at_rest.iter().enumerate();
+            let fired = states.map(|(i, &state)| (state, first + i));
+            self.fired.extend(fired);
+        }
+        true
     }
 
     /// The conditions of those that set these assignments.

@@ -425,8 +425,8 @@ enum Endless {
     Circle { conditions: String },
     #[error(
         "its `when` clause {conditions} runs ever more often, and without end about here (Zeno), \
-         like a ball that bounces to rest; let a condition end it, such as a speed below which \
-         it stays"
+         like a ball that bounces to rest; give `at-rest`, what states are from there on, or let a \
+         condition end it, such as a speed below which it stays"
     )]
     PileUp { conditions: String },
 }

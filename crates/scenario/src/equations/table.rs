@@ -150,6 +150,7 @@ fn whens(table: &SystemTable) -> Vec<WhenWritten> {
             condition: when.condition.get_ref().clone(),
             set: texts(&when.set),
             reset: texts(&when.reset),
+            at_rest: texts(&when.at_rest),
         }
     });
     clauses.collect()

@@ -28,6 +28,7 @@ pub(crate) struct WhenWritten {
     pub condition: String,
     pub set: Vec<(String, String)>,
     pub reset: Vec<(String, String)>,
+    pub at_rest: Vec<(String, String)>,
 }
 
 impl WhenWritten {
@@ -36,6 +37,7 @@ impl WhenWritten {
             condition: &self.condition,
             set: pairs(&self.set),
             reset: pairs(&self.reset),
+            at_rest: pairs(&self.at_rest),
         }
     }
 }

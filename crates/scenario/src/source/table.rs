@@ -48,13 +48,15 @@ pub struct SystemTable {
 
 /// A clause: what is set anew when its condition becomes true.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct WhenTable {
     pub condition: Spanned<String>,
     #[serde(default)]
     pub set: Named<String>,
     #[serde(default)]
     pub reset: Named<String>,
+    #[serde(default)]
+    pub at_rest: Named<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
