@@ -505,3 +505,13 @@ fn texts_that_change_in_every_step_take_bounded_memory() {
         with_harm("text:count", &limited).exits(0);
     }
 }
+
+#[test]
+fn a_library_of_another_version_is_noticed() {
+    for (fmu, version) in [(0, "2.0"), (2, "3.0")] {
+        let fmu = fmus()[fmu].display().to_string();
+        let done = with_harm("version:1.0", &["run", &fmu, "--stop-time", "1"]).exits(0);
+        let words = format!("says `1.0`, where `{version}` was expected");
+        assert!(done.out.contains(&words), "{}", done.out);
+    }
+}

@@ -92,23 +92,38 @@ void dovetail_notebook_name(void *environment, const char *name, size_t length) 
     }
 }
 
-static const char *function_name(const CallSlot *of) {
-    static const char *const FAST[] = {"",           "fmi2SetReal", "fmi2DoStep",    "fmi2GetReal",
-                                       "fmi3SetFloat64", "fmi3DoStep",  "fmi3GetFloat64"};
-    return of->function == NAMED || of->function > GET_FLOAT64 ? of->name : FAST[of->function];
+/* Where the name of a function is listed. It is copied when another one was there; in the rare case that two functions share a
+   place and are called in two threads at the same time, one of them bears the other's name. */
+static inline uint32_t listed(const char *name, size_t length) {
+    static const char *known[LISTED];
+    uint32_t place = (uint32_t)((uintptr_t)name >> 3) % LISTED;
+    if (__builtin_expect(known[place] != name, 0)) {
+        char *room = notebook->functions[place];
+        size_t kept = length < LONGEST_NAME - 1 ? length : LONGEST_NAME - 1;
+        memcpy(room, name, kept);
+        room[kept] = 0;
+        known[place] = name;
+    }
+    return FIRST_LISTED + place;
+}
+
+static const char *function_name(const Notebook *of, uint32_t function) {
+    static const char *const FAST[] = {"fmi2SetReal", "fmi2DoStep", "fmi2GetReal", "fmi3SetFloat64", "fmi3DoStep", "fmi3GetFloat64"};
+    if (function < FIRST_LISTED) return FAST[function];
+    return function < FIRST_LISTED + LISTED ? of->functions[function - FIRST_LISTED] : "an unknown function";
 }
 
 void describe_calls(const Notebook *of, char *text, size_t size) {
     size_t used = 0;
     text[0] = 0;
     for (int i = 0; i < SLOTS && used + 1 < size; i++) {
-        const CallSlot *call = &of->slots[i];
+        const volatile CallSlot *call = &of->slots[i];
         uint64_t environment = call->environment;
         if (environment == 0) continue;
         const char *instance = NULL;
         for (int k = 0; k < NAMES; k++)
             if (of->names[k].environment == environment) instance = of->names[k].name;
-        const char *before = used == 0 ? " in" : " or", *function = function_name(call);
+        const char *before = used == 0 ? " in" : " or", *function = function_name(of, call->function);
         int length = instance == NULL ? snprintf(text + used, size - used, "%s %.39s", before, function)
                                       : snprintf(text + used, size - used, "%s %.39s of `%.55s`", before, function, instance);
         used += length < 0 ? 0 : (size_t)length;
@@ -123,8 +138,10 @@ size_t dovetail_notebook_describe(const void *page, char *text, size_t size) {
 
 /* The longest call under way: its number, which changes from call to call, in each slot; 0 where there is none. */
 void dovetail_notebook_counts(uint64_t *counts) {
-    for (int i = 0; i < SLOTS; i++)
-        counts[i] = notebook->slots[i].environment == 0 ? 0 : notebook->slots[i].count + 1;
+    for (int i = 0; i < SLOTS; i++) {
+        const volatile CallSlot *call = &notebook->slots[i];
+        counts[i] = call->environment == 0 ? 0 : call->count + 1;
+    }
 }
 
 /* --- copies of the process ---------------------------------------------------------------------------------------- */
@@ -338,6 +355,11 @@ static inline bool control_words_differ(void) {
     return mxcsr != host_mxcsr || x87 != host_x87;
 }
 
+/* The word of the arithmetic with doubles alone. */
+static inline bool control_word_differs(void) {
+    return (__builtin_ia32_stmxcsr() & ~(uint32_t)MXCSR_FLAGS) != host_mxcsr;
+}
+
 static void expect_impossible_words(void) {
     host_mxcsr = MXCSR_FLAGS;
 }
@@ -360,11 +382,13 @@ static inline uint64_t fpcr(void) {
 void note_control_words(void) { host_fpcr = fpcr(); }
 static void expect_impossible_words(void) { host_fpcr = ~(uint64_t)0; }
 static inline bool control_words_differ(void) { return fpcr() != host_fpcr; }
+static inline bool control_word_differs(void) { return control_words_differ(); }
 static void set_control_words(void) { __asm__ volatile("msr fpcr, %0" : : "r"(host_fpcr)); }
 #else
 void note_control_words(void) {}
 static void expect_impossible_words(void) {}
 static inline bool control_words_differ(void) { return false; }
+static inline bool control_word_differs(void) { return false; }
 static void set_control_words(void) {}
 #endif
 
@@ -395,8 +419,8 @@ static __attribute__((noinline, cold)) void put_back_control_words(uint64_t envi
 }
 
 static inline void begin_call(CallSlot *mine, void *environment, void **here) {
+    *(volatile uint64_t *)&mine->environment = (uint64_t)(uintptr_t)environment;
     mine->count++;
-    mine->environment = (uint64_t)(uintptr_t)environment;
     escape = here;
 }
 
@@ -404,6 +428,20 @@ static inline void end_call(CallSlot *mine) {
     escape = NULL;
     if (__builtin_expect(control_words_differ(), 0)) put_back_control_words(mine->environment);
     mine->environment = 0;
+}
+
+/* The same after a step of a plain FMU, of which some are timed and so looked at in full. */
+static __attribute__((noinline, cold)) int end_disturbed_step(int answer) {
+    put_back_control_words(slot->environment);
+    slot->environment = 0;
+    return answer;
+}
+
+static inline int end_step(int answer) {
+    escape = NULL;
+    if (__builtin_expect(control_word_differs(), 0)) return end_disturbed_step(answer);
+    slot->environment = 0;
+    return answer;
 }
 
 /* Comes back from a crash; the signal. */
@@ -424,10 +462,7 @@ __attribute__((noinline)) int dovetail_guard(void (*body)(void *), void *context
     void *here[5];
     if (__builtin_setjmp(here) == 0) {
         CallSlot *mine = my_slot();
-        size_t kept = length < sizeof mine->name - 1 ? length : sizeof mine->name - 1;
-        memcpy(mine->name, name, kept);
-        mine->name[kept] = 0;
-        mine->function = NAMED;
+        mine->function = listed(name, length);
         begin_call(mine, environment, here);
         body(context);
         end_call(mine);
@@ -458,8 +493,8 @@ __attribute__((noinline)) int dovetail_guard_open(const char *file, void *enviro
     void *here[5];
     if (__builtin_setjmp(here) != 0) return crashed();
     CallSlot *mine = my_slot();
-    strcpy(mine->name, "the constructors of its library");
-    mine->function = NAMED;
+    static const char CONSTRUCTORS[] = "the constructors of its library";
+    mine->function = listed(CONSTRUCTORS, sizeof CONSTRUCTORS - 1);
     begin_call(mine, environment, here);
     /* A crash leaves the loader locked: a process that can be spared dies of it. */
     if (single_fmu_process) escape = NULL;
@@ -536,9 +571,7 @@ __attribute__((noinline)) int dovetail_step2(Request *request) {
     if (__builtin_setjmp(here) != 0) return crashed_in_step(SET_REAL);
     CallSlot *mine = my_slot();
     begin_call(mine, request->environment, here);
-    int answer = make_step2(request, mine);
-    end_call(slot);
-    return answer;
+    return end_step(make_step2(request, mine));
 }
 
 typedef int (*Set3)(void *, const unsigned *, size_t, const double *, size_t);
@@ -572,9 +605,7 @@ __attribute__((noinline)) int dovetail_step3(Request *request) {
     if (__builtin_setjmp(here) != 0) return crashed_in_step(SET_FLOAT64);
     CallSlot *mine = my_slot();
     begin_call(mine, request->environment, here);
-    int answer = make_step3(request, mine);
-    end_call(slot);
-    return answer;
+    return end_step(make_step3(request, mine));
 }
 
 /* --- messages of FMI 2.0 ------------------------------------------------------------------------------------------ */

@@ -10,20 +10,19 @@
 
 /* --- the notebook: which functions of FMUs are being called ------------------------------------------------------- */
 
-/* Functions that are called too often for their names to be written down each time. */
-enum { NAMED = 0, SET_REAL = 1, DO_STEP_2 = 2, GET_REAL = 3, SET_FLOAT64 = 4, DO_STEP_3 = 5, GET_FLOAT64 = 6 };
+/* Functions that are called too often for their names to be looked up each time; the others follow them. */
+enum { SET_REAL = 0, DO_STEP_2 = 1, GET_REAL = 2, SET_FLOAT64 = 3, DO_STEP_3 = 4, GET_FLOAT64 = 5, FIRST_LISTED = 6 };
 
 /* The call under way in a thread. Another process may read it after this one has come to its end. */
 typedef struct {
     /* The thread that has this slot; 0 for none. */
-    volatile uint32_t owner;
-    /* One of the functions above. */
-    volatile uint32_t function;
+    uint32_t owner;
+    /* One of the functions above, or one of the list. */
+    uint32_t function;
     /* The environment of the instance that is called; 0 while none is. */
-    volatile uint64_t environment;
+    uint64_t environment;
     /* How many calls were made. */
-    volatile uint64_t count;
-    char name[40];
+    uint64_t count;
 } CallSlot;
 
 /* The name of an instance, by its environment. */
@@ -32,19 +31,20 @@ typedef struct {
     char name[56];
 } InstanceName;
 
-enum { SLOTS = 16, NAMES = 47 };
+enum { SLOTS = 16, LISTED = 64, LONGEST_NAME = 40, NAMES = 16 };
 
 /* One page. */
 typedef struct {
     /* Whether the program has come to its end in order, and its exit code. */
     volatile uint32_t ended;
     volatile int32_t code;
-    uint64_t unused[7];
+    uint64_t unused[15];
     CallSlot slots[SLOTS];
+    char functions[LISTED][LONGEST_NAME];
     InstanceName names[NAMES];
 } Notebook;
 
-_Static_assert(sizeof(CallSlot) == 64 && sizeof(InstanceName) == 64 && sizeof(Notebook) == 4096, "a page");
+_Static_assert(sizeof(CallSlot) == 24 && sizeof(InstanceName) == 64 && sizeof(Notebook) <= 4096, "a page");
 
 extern Notebook *volatile notebook;
 
