@@ -431,7 +431,7 @@ fn a_unit_that_is_not_probed_is_believed() {
     assert!(run.times.len() > 2);
     let calls = std::fs::read_to_string(&log).unwrap();
     assert_eq!(
-        calls.matches("fmi2Instantiate").count(),
+        calls.matches("fmi2Instantiate(").count(),
         1,
         "one instance is made, the one of the run"
     );

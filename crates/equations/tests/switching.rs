@@ -269,3 +269,68 @@ fn a_branch_that_has_no_value_beyond_its_event_does_no_harm() {
         end.outputs[0].value
     );
 }
+
+#[test]
+fn numbers_that_only_events_change_are_compared_as_they_are() {
+    let source = Source {
+        inputs: vec!["u"],
+        states: vec!["x"],
+        discrete: vec!["mode"],
+        equations: "der(x) = -1",
+        outputs: vec![
+            ("above", "if mode > 0 then 1 else 0"),
+            ("below", "if mode < 0 then 1 else 0"),
+            ("not_above", "if mode <= 0 then 1 else 0"),
+            ("not_below", "if mode >= 0 then 1 else 0"),
+            ("fed", "if u > 0 then 1 else 0"),
+        ],
+        whens: vec![
+            WhenText {
+                condition: "x < 0.7",
+                set: vec![("mode", "1")],
+                ..WhenText::default()
+            },
+            WhenText {
+                condition: "x < 0.3",
+                set: vec![("mode", "0")],
+                ..WhenText::default()
+            },
+        ],
+        ..Source::default()
+    };
+    let mut modes = system(&source, &[1.0, 0.0], &[0.0]);
+    let zero = [Signal::constant(0.0)];
+    let values = |response: &Response| -> Vec<f64> {
+        response.outputs.iter().map(|knot| knot.value).collect()
+    };
+    let zero_mode = [0.0, 0.0, 1.0, 1.0, 0.0];
+    assert_eq!(values(&begin(&mut modes, &zero)), zero_mode);
+    let one = taken(&mut modes, MacroStep::new(0.0, 0.5), &zero);
+    assert_eq!(values(&one), [1.0, 0.0, 0.0, 1.0, 0.0]);
+    let again = taken(&mut modes, MacroStep::new(0.5, 0.9), &zero);
+    assert_eq!(values(&again), zero_mode);
+}
+
+#[test]
+fn a_ball_comes_to_rest_where_the_model_says_what_that_is() {
+    let source = Source {
+        states: vec!["h", "v"],
+        discrete: vec!["resting"],
+        equations: "der(h) = v; der(v) = if resting > 0 then 0 else -9.81",
+        outputs: vec![("h", "h")],
+        whens: vec![WhenText {
+            condition: "h < 0",
+            reset: vec![("v", "-0.7 * v")],
+            at_rest: vec![("h", "0"), ("v", "0"), ("resting", "1")],
+            ..WhenText::default()
+        }],
+        ..Source::default()
+    };
+    let mut ball = system(&source, &[1.0, 0.0, 0.0], &[]);
+    begin(&mut ball, &[]);
+    // It rests after 2.5586 s.
+    let before = taken(&mut ball, MacroStep::new(0.0, 2.0), &[]);
+    assert!(before.states[0] > 1e-4 && before.states[2] == 0.0);
+    let after = taken(&mut ball, MacroStep::new(2.0, 2.6), &[]);
+    assert_eq!(after.states, [0.0, 0.0, 1.0]);
+}
