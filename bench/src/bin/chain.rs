@@ -1,69 +1,73 @@
-//! Cost of a step of MISSILES on chains of two-state systems, and how it grows with their number.
+//! Cost of a step of MISSILES on chains of two-state systems, what memory they take, and how both grow with their number.
 //!
 //! Linear chains keep their operators and factors; nonlinear ones compute them anew with every step. The cost is that of the
-//! quickest step of several runs: the one that other programs disturbed least. Times differ from machine to machine and from run
-//! to run; the ratios are what counts.
+//! quickest step of a run: the one that other programs disturbed least. Times differ from machine to machine and from run to
+//! run; the ratios are what counts. Memory is what the program asks its allocator for.
 
 use dovetail_bench::quickest_step;
-use dovetail_cases::chain;
+use dovetail_cases::{Counting, bytes_in_use, chain, forget_most_bytes, most_bytes_in_use};
 use dovetail_report::{Alignment, Table, significant};
 
-const SIZES: [usize; 3] = [100, 1000, 10_000];
-const STEPS: u32 = 25;
-const REPEATS: usize = 2;
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const SIZES: [usize; 3] = [1000, 10_000, 100_000];
+const STEPS: u32 = 15;
+const REPEATS: usize = 1;
+
+/// What a chain costs, per system.
+struct Cost {
+    microseconds: f64,
+    /// The most memory while the model is read, and while it runs.
+    reading: f64,
+    running: f64,
+}
 
 fn main() {
-    let heads = [
-        "systems",
-        "linear ms/step",
-        "growth",
-        "nonlinear ms/step",
-        "growth",
-        "peak MB",
-    ];
-    let mut table = Table::new(&heads.map(|head| (head, Alignment::Right)));
-    let mut before = [f64::NAN; 2];
-    for n in SIZES {
-        let costs = [0.0, 0.5].map(|bend| 1e3 * cost(n, bend));
-        let row = [
-            costs[0],
-            costs[0] / before[0],
-            costs[1],
-            costs[1] / before[1],
-            peak_megabytes(),
+    for (name, bend) in [("linear", 0.0), ("nonlinear", 0.5)] {
+        let heads = [
+            "systems",
+            "µs/step and system",
+            "growth",
+            "kB/system, reading",
+            "kB/system, running",
         ];
-        let told = row.map(|number| {
-            if number.is_nan() {
-                "-".into()
-            } else {
-                significant(number, 3)
-            }
-        });
-        table.row(std::iter::once(n.to_string()).chain(told).collect());
-        before = costs;
+        let mut table = Table::new(&heads.map(|head| (head, Alignment::Right)));
+        let mut before = f64::NAN;
+        for n in SIZES {
+            let cost = cost(n, bend);
+            let growth = cost.microseconds / before;
+            before = cost.microseconds;
+            let numbers = [cost.microseconds, growth, cost.reading, cost.running];
+            let shown = numbers.map(|number| {
+                if number.is_nan() {
+                    "-".into()
+                } else {
+                    significant(number, 3)
+                }
+            });
+            table.row(std::iter::once(n.to_string()).chain(shown).collect());
+        }
+        println!("missiles on a {name} chain of n masses, fixed step, without recording");
+        print!("{}", table.render(""));
     }
-    println!("A step of missiles on a chain of n masses, fixed step, without recording");
-    print!("{}", table.render(""));
-    println!(
-        "growth: against a tenth of the systems; peak: of the whole program, model text included"
-    );
+    println!("growth: against a tenth of the systems; memory: the model and its text included");
 }
 
-/// Seconds per step.
-fn cost(n: usize, bend: f64) -> f64 {
+fn cost(n: usize, bend: f64) -> Cost {
+    let before = bytes_in_use();
+    let kilobytes = || (most_bytes_in_use() - before) as f64 / (1000.0 * n as f64);
+    forget_most_bytes();
     let mut scenario = chain(n, bend);
+    let reading = kilobytes();
     scenario.stop_time = 0.05 * f64::from(STEPS);
-    quickest_step(
-        &scenario,
-        &[("method", "missiles"), ("step", "0.05")],
-        REPEATS,
-    )
-}
+    forget_most_bytes();
+    let choices = [("method", "missiles"), ("step", "0.05")];
+    let seconds = quickest_step(&scenario, &choices, REPEATS);
 
-/// The most memory that the program has had, where the system tells.
-fn peak_megabytes() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|rest| rest.trim().split(' ').next()?.parse::<f64>().ok())
-        .map_or(f64::NAN, |kilobytes| kilobytes / 1024.0)
+    Cost {
+        microseconds: 1e6 * seconds / n as f64,
+        reading,
+        running: kilobytes(),
+    }
 }

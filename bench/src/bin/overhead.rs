@@ -161,12 +161,14 @@ impl Coupled {
             inputs: vec![Input {
                 name: "u".into(),
                 ..Input::default()
-            }],
+            }]
+            .into(),
             outputs: vec![Output {
                 name: "x".into(),
                 ..Output::default()
-            }],
-            states: vec![],
+            }]
+            .into(),
+            states: vec![].into(),
         };
         Self { interface, unit }
     }

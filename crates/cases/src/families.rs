@@ -9,6 +9,11 @@ use crate::load;
 /// A chain of `n` masses between two walls, each a system of two states that sees where its neighbors are and how fast they
 /// move; the first one is pulled out, from 0 to 10 s. `bend` is the share of the springs that grows with the cube: 0 is linear.
 pub fn chain(n: usize, bend: f64) -> Scenario {
+    load("chain", &chain_text(n, bend), &Overrides::default())
+}
+
+/// The text of [`chain`].
+pub fn chain_text(n: usize, bend: f64) -> String {
     let mut text = String::from("[model]\nstop-time = 10.0\n");
     let bent = if bend == 0.0 {
         ""
@@ -42,7 +47,7 @@ pub fn chain(n: usize, bend: f64) -> Scenario {
             }
         }
     }
-    load("chain", &text, &Overrides::default())
+    text
 }
 
 /// A ring of `n` systems `x' = k (u − x)`, each fed by its neighbor, the first one starting at 1 and the others at 0, from 0

@@ -11,8 +11,10 @@ mod rough;
 mod text;
 mod unseen;
 
-pub use allocations::{AllocationWatch, Counting, allocations};
-pub use families::{chain, ring};
+pub use allocations::{
+    AllocationWatch, Counting, allocations, bytes_in_use, forget_most_bytes, most_bytes_in_use,
+};
+pub use families::{chain, chain_text, ring};
 pub use known::Known;
 pub use measured::{Measured, measure_run};
 pub use rough::{ROUGH, Rough};

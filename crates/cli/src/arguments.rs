@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::names;
 use crate::output;
 use crate::processes::{self, Limits};
+use crate::ranks;
 
 /// Couples simulators so that their interfaces really meet.
 #[derive(Debug, Parser)]
@@ -56,6 +57,15 @@ impl Command {
             Self::Run(_) | Self::Compare(_) | Self::Check(_) => true,
             Self::Inspect(arguments) => !arguments.without_running,
             Self::Enclose(_) | Self::Worker { .. } | Self::Completions { .. } => false,
+        }
+    }
+
+    /// What a command that runs systems shares with others.
+    pub fn shared(&self) -> Option<&SharedArguments> {
+        match self {
+            Self::Run(arguments) => Some(&arguments.shared),
+            Self::Compare(arguments) => Some(&arguments.shared),
+            _ => None,
         }
     }
 }
@@ -156,13 +166,17 @@ pub(crate) struct SharedArguments {
     #[command(flatten)]
     pub changes: ChangeArguments,
 
-    /// Where the systems run [default: in a single thread, which is the fastest for light systems]
+    /// Where the systems run [default: auto]
     #[arg(long, value_name = "W")]
     pub workers: Option<WorkersArgument>,
 
     /// Spread the systems over N threads, at most one for each system; implies --workers threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
     pub worker_threads: Option<NonZeroUsize>,
+
+    /// With --workers mpi: rank 0 reads the model, orchestrates and writes results, and has no systems of its own
+    #[arg(long)]
+    pub orchestrator_only: bool,
 
     /// End the run when a system takes longer than this for a step, or an FMU for a call, from the first one on [default: no limit]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
@@ -206,12 +220,16 @@ pub(crate) struct SharedArguments {
 }
 
 /// Where systems can run.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WorkersArgument {
+    /// In a single thread, or in several where that is found to be faster in the first steps
+    Auto,
     /// In threads of this program
     Threads,
     /// Each in a process of its own, so that an FMU that crashes, exits or hangs takes nothing with it
     Processes,
+    /// On the ranks of an MPI program: mpirun -n R dovetail run MODEL --workers mpi
+    Mpi,
 }
 
 /// What changes the model or the method's options.
@@ -464,10 +482,25 @@ impl SharedArguments {
     }
 
     fn placement(&self) -> Result<Placement, Failure> {
+        if self.orchestrator_only && self.workers != Some(WorkersArgument::Mpi) {
+            return Err(Failure::misuse(
+                "--orchestrator-only has a meaning with --workers mpi only: there are no ranks",
+            ));
+        }
+
         match (self.workers, self.worker_threads) {
-            (None, None) => Ok(Placement::SingleThread),
+            (Some(WorkersArgument::Auto) | None, None) => Ok(Placement::Auto),
+            (Some(WorkersArgument::Auto), Some(_)) => Err(Failure::misuse(
+                "--worker-threads goes with --workers threads: auto finds the number by itself",
+            )),
             (Some(WorkersArgument::Threads) | None, threads) => Ok(Placement::Threads(threads)),
             (Some(WorkersArgument::Processes), None) => processes::placement(self.limits()),
+            (Some(WorkersArgument::Mpi), None) => {
+                ranks::placement(self.orchestrator_only, self.limits())
+            }
+            (Some(WorkersArgument::Mpi), Some(_)) => Err(Failure::misuse(
+                "--worker-threads has no meaning with --workers mpi: each rank has one thread",
+            )),
             (Some(WorkersArgument::Processes), Some(_)) => Err(Failure::misuse(
                 "--worker-threads has no meaning with --workers processes: each system has its own",
             )),

@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     EndedEarly(String),
     /// The run came to its end, but its result has run away.
     Diverged(String),
+    /// Another rank of an MPI program says it.
+    SaidElsewhere,
     /// Whoever read our output has left: nothing to say, and nobody to say it to.
     ReaderLeft,
 }
@@ -43,13 +45,13 @@ impl Failure {
             Self::Misuse(message) => Some(format!("error: {message}\n")),
             Self::EndedEarly(message) => Some(format!("the run ended early: {message}\n")),
             Self::Diverged(reason) => Some(format!("the run has diverged: {reason}\n")),
-            Self::ReaderLeft => None,
+            Self::SaidElsewhere | Self::ReaderLeft => None,
         }
     }
 
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::BadModel(_) | Self::Misuse(_) => 2,
+            Self::BadModel(_) | Self::Misuse(_) | Self::SaidElsewhere => 2,
             Self::EndedEarly(_) | Self::Diverged(_) | Self::ReaderLeft => 1,
         }
     }

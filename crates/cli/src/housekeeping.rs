@@ -9,7 +9,7 @@ use std::time::Duration;
 use dovetail::fmi::{CallWatch, calls_under_way, leave_at_once, put_back_surroundings};
 
 use crate::rescue::{save_rows, save_rows_in_time};
-use crate::{interrupt, output};
+use crate::{interrupt, output, ranks};
 
 /// Between two rounds.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -60,9 +60,10 @@ fn rounds(begun: &Sender<()>) {
 /// An FMU that does not return cannot be stopped but with the program.
 fn end_stuck_run(limit: Duration) {
     let calls = calls_under_way(None);
+    let whole = ranks::this_process();
     save_rows();
     output::complain(&format!(
-        "the run ended early: an FMU did not answer within {} s{calls}, and was ended with the program; rows so far are kept. \
+        "the run ended early: an FMU did not answer within {} s{calls}, and was ended with {whole}; rows so far are kept. \
          Where it is slow rather than stuck, give it more time (--step-timeout)\n",
         limit.as_secs_f64()
     ));

@@ -17,6 +17,7 @@ mod output;
 mod parquet_rows;
 mod processes;
 mod progress;
+mod ranks;
 mod reference;
 mod remedies;
 mod rescue;
@@ -26,13 +27,13 @@ mod words;
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 
 use arguments::{Arguments, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = ranks::parse_arguments();
     dovetail::fmi::ignore_file_limit();
     if arguments.command.may_run_fmus() {
         dovetail::fmi::supervise(remedies::AFTER_EXIT);
@@ -41,11 +42,12 @@ fn main() -> ExitCode {
         output::reserve();
     }
 
-    let code = catch_unwind(|| match carry_out(&arguments.command) {
+    let code = catch_unwind(|| match ranks::carry_out(&arguments.command) {
         Ok(()) => 0,
         Err(failure) => report(&failure),
     });
     let code = code.unwrap_or(PANICKED);
+    ranks::end(code);
     dovetail::fmi::end_in_order(code);
     ExitCode::from(code)
 }

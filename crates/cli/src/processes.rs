@@ -91,6 +91,13 @@ pub(crate) fn if_instances_are_single(
     if !again || elsewhere || !scenario.has_single_instances() {
         return Ok(options);
     }
+    #[cfg(feature = "mpi")]
+    if let Placement::Ranks(_) = options.placement {
+        return Err(Failure::misuse(
+            "an FMU of the model can be used only once in a process, and ranks make it anew for every run: \
+             try --workers processes",
+        ));
+    }
 
     Ok(RunOptions {
         placement: placement(limits)?,

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use dovetail::core::{Error, Exchange, Observer};
+use dovetail::core::{Error, Exchange, FlatRows, Need, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Communications between two looks at the clock: a bar must not cost what it shows.
@@ -60,6 +60,22 @@ impl Progress {
 }
 
 impl Observer for Progress {
+    fn need(&self) -> Need {
+        // Nobody sees a bar that is hidden.
+        if self.bar.is_hidden() {
+            Need::LastStep
+        } else {
+            Need::Rows
+        }
+    }
+
+    fn rows(&mut self, rows: FlatRows<'_>) -> Result<(), Error> {
+        if let Some(last) = rows.leg.last_step() {
+            self.show(last.end);
+        }
+        Ok(())
+    }
+
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
         self.countdown -= 1;
         if self.countdown == 0 {

@@ -44,6 +44,8 @@ pub struct Connections {
     first_output: Vec<usize>,
     /// For each input whether it is held over a step.
     held: Vec<bool>,
+    /// For each output whether it feeds such an input.
+    feeds_held: Vec<bool>,
 }
 
 /// Positions at which each part starts, when parts of these lengths are stacked; the last entry is the total.
@@ -78,8 +80,14 @@ impl Connections {
             first_input,
             first_output,
             held: Vec::new(),
+            feeds_held: vec![false; outputs],
         };
         connections.held = connections.find_held();
+        for (source, held) in connections.sources.iter().zip(&connections.held) {
+            if let Some(output) = source.output().filter(|_| *held) {
+                connections.feeds_held[output] = true;
+            }
+        }
 
         connections
     }
@@ -157,8 +165,7 @@ impl Connections {
 
     /// Whether `output` (a stacked position) is the source of an input that is held.
     pub fn feeds_held(&self, output: usize) -> bool {
-        let mut inputs = self.held.iter().zip(&self.sources);
-        inputs.any(|(held, source)| *held && *source == Source::Output(output))
+        self.feeds_held[output]
     }
 
     /// `u = Φᵀ y` for one input (a stacked position): numbers, knots, intervals.
@@ -248,7 +255,7 @@ mod tests {
                     ..Output::default()
                 })
                 .collect(),
-            states: vec![],
+            states: vec![].into(),
         }
     }
 

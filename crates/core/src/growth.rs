@@ -2,6 +2,7 @@
 
 use crate::connections::Connections;
 use crate::error::Error;
+use crate::flat::{FeedPlan, Leg};
 use crate::interface::SignalKind;
 use crate::past::Past;
 
@@ -36,14 +37,38 @@ impl Growth {
 
     /// The run has come so far.
     pub fn note(&mut self, past: &Past) {
-        let now = past.reached();
+        if self.is_due(past.reached()) {
+            self.take(past.reached(), past.latest().iter().map(|knot| knot.value));
+        }
+    }
+
+    /// The run has come further by the steps of a leg.
+    pub fn note_leg(&mut self, plan: &FeedPlan, leg: &Leg) {
+        if !leg.last_step().is_some_and(|last| self.is_due(last.end)) {
+            return;
+        }
+        for n in 0..leg.done {
+            if self.is_due(leg.steps[n].end) {
+                let row = leg.values_after_step(plan, n);
+                let places = plan.systems.iter().flat_map(|system| &system.outputs);
+                self.take(leg.steps[n].end, places.map(|&place| row[place]));
+            }
+        }
+    }
+
+    /// Whether the run has come twice as far as at the last mark.
+    fn is_due(&self, now: f64) -> bool {
+        self.start.is_nan() || now - self.start >= 2.0 * (self.marks[1].time - self.start)
+    }
+
+    fn take(&mut self, now: f64, outputs: impl Iterator<Item = f64> + Clone) {
         if self.start.is_nan() {
             self.start = now;
-            self.marks.iter_mut().for_each(|mark| mark.take(past));
-        } else if now - self.start >= 2.0 * (self.marks[1].time - self.start) {
+            self.marks[0].take(now, outputs.clone());
+        } else {
             self.marks.swap(0, 1);
-            self.marks[1].take(past);
         }
+        self.marks[1].take(now, outputs);
     }
 
     /// The error that ended the run, with the variable that was growing without bound; the error alone if there was none, or if it names one.
@@ -86,11 +111,10 @@ impl Growth {
 }
 
 impl Mark {
-    fn take(&mut self, past: &Past) {
-        self.time = past.reached();
-        self.values
-            .iter_mut()
-            .zip(past.latest())
-            .for_each(|(value, knot)| *value = knot.value);
+    fn take(&mut self, time: f64, outputs: impl Iterator<Item = f64>) {
+        self.time = time;
+        for (value, output) in self.values.iter_mut().zip(outputs) {
+            *value = output;
+        }
     }
 }

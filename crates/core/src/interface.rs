@@ -1,16 +1,18 @@
 //! The interface of a system: its inputs, outputs and observable states.
 
+use crate::shared_list::SharedList;
+
 /// The interface of a system.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Interface {
     /// The system's name in the model.
     pub name: String,
     /// Inputs, in the order in which signals are passed.
-    pub inputs: Vec<Input>,
+    pub inputs: SharedList<Input>,
     /// Outputs, in the order in which responses hold them.
-    pub outputs: Vec<Output>,
+    pub outputs: SharedList<Output>,
     /// States that can be observed; a state that is also an output has the output's name.
-    pub states: Vec<String>,
+    pub states: SharedList<String>,
 }
 
 /// One input.

@@ -14,6 +14,7 @@ mod checkpoint;
 mod components;
 mod connections;
 mod error;
+mod flat;
 pub mod glob;
 mod growth;
 mod interface;
@@ -23,11 +24,13 @@ mod mapped;
 mod method;
 mod nearest;
 mod observer;
+mod operators;
 mod orchestrator;
 mod past;
 mod path;
 mod remedy;
 mod restricted;
+mod shared_list;
 mod signal;
 mod system;
 mod task;
@@ -37,20 +40,27 @@ pub use checkpoint::{Archive, Checkpoint};
 pub use components::components;
 pub use connections::{Connections, Source};
 pub use error::{Error, list_names, readable};
+pub use flat::{
+    Batch, FeedPlan, FlatRows, FlatWorkers, HeldLayout, HeldSteps, Leg, LegEnd, LegExtremes,
+    PlannedSystem, StepsSince,
+};
 pub use interface::{Input, Interface, Output, SignalKind};
 pub use linearization::{Evaluation, EventGradient, Linearization};
 pub use macro_step::{Grid, GridCursor, MacroStep};
 pub use mapped::{Mapped, Mapping};
 pub use method::{
-    Advice, EstimatedError, Exchange, Kept, Method, MethodQuality, Outcome, Refused, visit_method,
+    Advice, EstimatedError, Exchange, HeldInputs, Kept, Method, MethodQuality, Outcome, Refused,
+    visit_method,
 };
 pub use nearest::nearest;
-pub use observer::Observer;
+pub use observer::{Need, Observer};
+pub use operators::{OperatorShape, OperatorTask};
 pub use orchestrator::{Ending, Orchestrator, Statistics, check_finite};
 pub use past::Past;
 pub use path::Path;
 pub use remedy::{Notice, Remedy};
 pub use restricted::{Restricted, Restrictions};
+pub use shared_list::SharedList;
 pub use signal::{Knot, MAX_DEGREE, Signal};
 pub use system::{Capabilities, Evaluate, Linearize, Precision, Presence, StepRule, System, Trial};
 pub use task::{EvaluateTask, LinearizeTask, Response, Task};

@@ -132,6 +132,19 @@ impl Linearization {
             event: EventGradient::none(states, inputs),
         }
     }
+
+    /// The entries of A, B, C, D, B' and D', one after the other, each column by column.
+    pub fn matrices(&self) -> impl Iterator<Item = &f64> {
+        let matrices = [
+            &self.a,
+            &self.b,
+            &self.c,
+            &self.d,
+            &self.b_slope,
+            &self.d_slope,
+        ];
+        matrices.into_iter().flat_map(|matrix| matrix.as_slice())
+    }
 }
 
 /// `f(t, x, u)` and `g(t, x, u)` of a system, wherever it stands itself.

@@ -4,8 +4,9 @@
 ///
 /// `size` is kept beside the two ends because times come from an index: on the grid `0.1 n` every step has the size 0.1
 /// to the last bit, although the differences of its times do not. What depends on the size alone (a matrix
-/// exponential, say) can then be kept from step to step.
+/// exponential, say) can then be kept from step to step. C reads steps as three numbers: start, end, size.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[repr(C)]
 pub struct MacroStep {
     /// `t_N`, where signals have elapsed time 0.
     pub start: f64,
@@ -214,6 +215,51 @@ impl GridCursor {
     }
 }
 
+/// Many steps at once.
+impl GridCursor {
+    /// Adds the steps from `reached` on, without events, up to `until` and at most so many in all.
+    pub fn extend(
+        &mut self,
+        steps: &mut Vec<MacroStep>,
+        mut reached: f64,
+        until: f64,
+        most: usize,
+    ) {
+        while steps.len() < most && reached < until {
+            let step = self.step(reached, f64::INFINITY);
+            steps.push(step);
+            reached = step.end;
+            if step.end == self.planned {
+                reached = self.extend_by_whole_steps(steps, reached, until, most);
+            }
+        }
+    }
+
+    /// The whole steps from a grid time on, up to the first that is not; where they lead to.
+    fn extend_by_whole_steps(
+        &mut self,
+        steps: &mut Vec<MacroStep>,
+        mut reached: f64,
+        until: f64,
+        most: usize,
+    ) -> f64 {
+        let grid = self.grid;
+        while steps.len() < most && reached < until && self.number + 1 < grid.count {
+            // Signed numbers are converted by one instruction.
+            let planned = grid.start + (self.number + 1) as i64 as f64 * grid.size;
+            let off = ((planned - reached) - grid.size).abs();
+            if planned <= reached || off > grid.near(planned, reached) {
+                break;
+            }
+            steps.push(MacroStep::exactly(reached, planned, grid.size));
+            self.number += 1;
+            self.planned = planned;
+            reached = planned;
+        }
+        reached
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,6 +275,17 @@ mod tests {
             steps.push(grid.step(reached, event));
             assert_eq!(walk.step(reached, event), steps[steps.len() - 1]);
             reached = steps[steps.len() - 1].end;
+        }
+        if event == f64::INFINITY {
+            let (mut at_once, mut cursor) = (vec![], GridCursor::new(grid));
+            while at_once.len() < steps.len() {
+                let reached = at_once
+                    .last()
+                    .map_or(grid.time(0), |last: &MacroStep| last.end);
+                let most = at_once.len() + 7;
+                cursor.extend(&mut at_once, reached, grid.stop, most);
+            }
+            assert_eq!(at_once, steps);
         }
         steps
     }

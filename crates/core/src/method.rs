@@ -2,7 +2,7 @@
 
 use crate::checkpoint::{Archive, Checkpoint};
 use crate::error::Error;
-use crate::macro_step::MacroStep;
+use crate::macro_step::{GridCursor, MacroStep};
 use crate::past::Past;
 use crate::remedy::Notice;
 use crate::task::Task;
@@ -53,8 +53,21 @@ pub trait Method {
         None
     }
 
+    /// Capability: an attempt is a step of a grid under the newest outputs, held, and nothing else.
+    fn holds_inputs(&mut self) -> Option<HeldInputs<'_>> {
+        None
+    }
+
     /// Tries to move on from where the past ends.
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error>;
+}
+
+/// How a method steps that holds all inputs.
+pub struct HeldInputs<'a> {
+    /// Its steps, one after the other.
+    pub cursor: &'a mut GridCursor,
+    /// Where systems step one after the other, each under the newest outputs of those before it: in which order.
+    pub order: Option<&'a [usize]>,
 }
 
 /// Writes down what a method has found out, or reads it back.

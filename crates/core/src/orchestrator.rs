@@ -1,5 +1,7 @@
 //! The time loop, written once.
 
+mod flat_loop;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::checkpoint::{Archive, Checkpoint};
@@ -13,17 +15,25 @@ use crate::past::Past;
 use crate::task::{Response, Task};
 use crate::workers::Workers;
 
+use self::flat_loop::FlatAccess;
+
 /// No quantity that a model means is as large as this: values beyond it are a run-away, and end the run while its numbers
 /// can still be written down.
 const LARGEST: f64 = 1e100;
 
 /// Runs a method on systems from consistent start values, watched by observers.
 pub struct Orchestrator<'a, 'o> {
-    connections: &'a Connections,
     method: &'a mut dyn Method,
     workers: &'a mut dyn Workers,
-    observers: &'a mut [&'o mut dyn Observer],
     interrupted: &'a AtomicBool,
+    progress: Progress<'a, 'o>,
+    flat: FlatAccess,
+}
+
+/// How far a run has come, and those who watch it.
+struct Progress<'a, 'o> {
+    connections: &'a Connections,
+    observers: &'a mut [&'o mut dyn Observer],
     past: Past,
     growth: Growth,
     statistics: Statistics,
@@ -69,34 +79,37 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
             Past::newest_only(connections)
         };
         Self {
-            connections,
             method,
             workers,
-            observers,
             interrupted,
-            past,
-            growth: Growth::new(connections),
-            statistics: Statistics::default(),
+            progress: Progress {
+                connections,
+                observers,
+                past,
+                growth: Growth::new(connections),
+                statistics: Statistics::default(),
+            },
+            flat: FlatAccess::default(),
         }
     }
 
     /// The earliest time that any system has reached.
     pub fn reached(&self) -> f64 {
-        self.past.reached()
+        self.progress.past.reached()
     }
 
     /// Counts so far.
     pub fn statistics(&self) -> Statistics {
-        self.statistics
+        self.progress.statistics
     }
 
     /// Writes down all that the rest of the run depends on, or reads it back: into a run of the same model by the same method that
     /// was set up in the same way, whose systems have begun.
     pub fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error> {
         visit_method(self.method, archive)?;
-        archive.field(&mut self.statistics)?;
-        archive.field(&mut self.growth)?;
-        self.past.visit(archive)?;
+        archive.field(&mut self.progress.statistics)?;
+        archive.field(&mut self.progress.growth)?;
+        self.progress.past.visit(archive)?;
         self.workers.checkpoint(archive)
     }
 
@@ -106,25 +119,49 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
             .iter()
             .find(|task| task.response.ends)
             .map(|task| task.system);
-        let ended = self.begin(start).and_then(|()| match ends {
+        let ended = self.progress.begin(start).and_then(|()| match ends {
             Some(system) => Ok(Ending::Requested { system }),
             None => self.proceed(until),
         });
-        self.finish(ended)
-    }
-
-    fn finish(&mut self, ended: Result<Ending, Error>) -> Result<Ending, Error> {
-        let ended = ended.map_err(|error| self.growth.explain(error, self.connections, &self.past));
-        let finished = self.observers.iter_mut().try_for_each(|o| o.finished());
-        ended.and_then(|ending| finished.map(|()| ending))
+        self.progress.finish(ended)
     }
 
     /// Goes on from where a checkpoint was taken.
     pub fn resume(&mut self, until: f64) -> Result<Ending, Error> {
         let ended = self.proceed(until);
-        self.finish(ended)
+        self.progress.finish(ended)
     }
 
+    fn proceed(&mut self, until: f64) -> Result<Ending, Error> {
+        while self.progress.past.reached() < until {
+            if self.interrupted.load(Ordering::Relaxed) {
+                return Ok(Ending::Interrupted);
+            }
+            if self.flat.is_due(self.progress.statistics.steps) {
+                if let Some(ending) = self.proceed_flat(until)? {
+                    return Ok(ending);
+                }
+                continue;
+            }
+            match self.method.attempt(&self.progress.past, self.workers)? {
+                Outcome::Accepted(exchange) => {
+                    if let Some(ending) = self.progress.accept(exchange)? {
+                        return Ok(ending);
+                    }
+                }
+                Outcome::Rejected(step) => {
+                    self.progress.statistics.rejected += 1;
+                    let mut observers = self.progress.observers.iter_mut();
+                    observers.try_for_each(|o| o.rejected(step))?;
+                }
+                Outcome::Finished => break,
+            }
+        }
+        Ok(Ending::Finished)
+    }
+}
+
+impl Progress<'_, '_> {
     fn begin(&mut self, start: &[Task]) -> Result<(), Error> {
         check_finite(self.connections, start)?;
         self.past.record(start);
@@ -141,40 +178,27 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
             .try_for_each(|o| o.started(exchange))
     }
 
-    fn proceed(&mut self, until: f64) -> Result<Ending, Error> {
-        while self.past.reached() < until {
-            if self.interrupted.load(Ordering::Relaxed) {
-                return Ok(Ending::Interrupted);
-            }
-            match self.method.attempt(&self.past, self.workers)? {
-                Outcome::Accepted(exchange) => {
-                    check_finite(self.connections, exchange.tasks)?;
-                    self.past.record(exchange.tasks);
-                    self.growth.note(&self.past);
-                    self.statistics.steps += 1;
-                    self.statistics.iterations += exchange.iterations;
-                    let ends = exchange
-                        .tasks
-                        .iter()
-                        .find(|task| task.due && task.response.ends);
-                    let system = ends.map(|task| task.system);
-                    self.observers
-                        .iter_mut()
-                        .try_for_each(|o| o.accepted(exchange))?;
-                    if let Some(system) = system {
-                        return Ok(Ending::Requested { system });
-                    }
-                }
-                Outcome::Rejected(step) => {
-                    self.statistics.rejected += 1;
-                    self.observers
-                        .iter_mut()
-                        .try_for_each(|o| o.rejected(step))?;
-                }
-                Outcome::Finished => break,
-            }
-        }
-        Ok(Ending::Finished)
+    /// Systems have moved; how the run has ended, if one of them asks for its end.
+    fn accept(&mut self, exchange: Exchange<'_>) -> Result<Option<Ending>, Error> {
+        check_finite(self.connections, exchange.tasks)?;
+        self.past.record(exchange.tasks);
+        self.growth.note(&self.past);
+        self.statistics.steps += 1;
+        self.statistics.iterations += exchange.iterations;
+        let mut tasks = exchange.tasks.iter();
+        let ends = tasks.find(|task| task.due && task.response.ends);
+        let ending = ends.map(|task| Ending::Requested {
+            system: task.system,
+        });
+        let mut observers = self.observers.iter_mut();
+        observers.try_for_each(|o| o.accepted(exchange))?;
+        Ok(ending)
+    }
+
+    fn finish(&mut self, ended: Result<Ending, Error>) -> Result<Ending, Error> {
+        let ended = ended.map_err(|error| self.growth.explain(error, self.connections, &self.past));
+        let finished = self.observers.iter_mut().try_for_each(|o| o.finished());
+        ended.and_then(|ending| finished.map(|()| ending))
     }
 }
 

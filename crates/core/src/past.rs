@@ -230,7 +230,7 @@ mod tests {
         };
         let interface = Interface {
             name: "s".into(),
-            outputs: vec![output],
+            outputs: vec![output].into(),
             ..Interface::default()
         };
         let connections = Connections::new(vec![interface], vec![]);

@@ -49,6 +49,8 @@ pub enum Remedy {
     ProcessPerSystem,
     /// More time for a step, where processes have a time limit.
     MoreTime,
+    /// More ranks of an MPI program.
+    MoreRanks,
     /// Fewer worker threads.
     FewerWorkerThreads,
     /// A run, which computes a single trajectory, instead of bounds.
@@ -94,6 +96,7 @@ impl fmt::Display for Remedy {
             Self::LogFmiCalls => "a log of all FMI calls",
             Self::ProcessPerSystem => "a process of its own for each system",
             Self::MoreTime => "more time for a step",
+            Self::MoreRanks => "more ranks",
             Self::FewerWorkerThreads => "fewer worker threads",
             Self::Run => "a run, which computes a single trajectory",
             Self::Enclose(name) => return write!(f, "an enclosure by {name}"),

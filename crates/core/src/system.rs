@@ -2,6 +2,7 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::error::Error;
+use crate::flat::HeldSteps;
 use crate::interface::Interface;
 use crate::linearization::{Evaluation, Linearization};
 use crate::macro_step::MacroStep;
@@ -69,6 +70,11 @@ pub trait System: Send {
         Precision::default()
     }
 
+    /// Capability: steps under held inputs, as plain numbers.
+    fn held_steps(&mut self) -> Option<&mut dyn HeldSteps> {
+        None
+    }
+
     /// Capability: the highest degree of input polynomials that are followed within a step.
     fn input_degree(&self) -> usize {
         0
@@ -131,6 +137,10 @@ impl<S: System + ?Sized> System for Box<S> {
 
     fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
         (**self).checkpoint()
+    }
+
+    fn held_steps(&mut self) -> Option<&mut dyn HeldSteps> {
+        (**self).held_steps()
     }
 
     fn input_degree(&self) -> usize {

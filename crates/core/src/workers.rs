@@ -2,7 +2,9 @@
 
 use crate::checkpoint::Archive;
 use crate::error::Error;
+use crate::flat::FlatWorkers;
 use crate::interface::Interface;
+use crate::operators::OperatorTask;
 use crate::system::{Capabilities, System};
 use crate::task::{EvaluateTask, LinearizeTask, Response, Task};
 
@@ -29,11 +31,24 @@ pub trait Workers {
     /// Every system whose task is due says what its derivatives and outputs are elsewhere; no system moves.
     fn evaluate(&mut self, tasks: &mut [EvaluateTask]) -> Result<(), Error>;
 
+    /// The operators that are asked for are computed, each where its system lives.
+    fn operators(&mut self, tasks: &mut [OperatorTask]) -> Result<(), Error>;
+
+    /// Capability: steps under held inputs, as rows of plain numbers.
+    fn flat(&mut self) -> Option<&mut dyn FlatWorkers> {
+        None
+    }
+
     /// What every system is, and what it has done so far, is written down or read back.
     fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error>;
 
     /// What each system has done so far.
     fn work(&self) -> &[Work];
+
+    /// Where the systems are and why, where the workers have chosen that themselves.
+    fn choice(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What a system has done so far.

@@ -14,23 +14,17 @@ use dovetail_scenario::Scenario;
 pub(crate) struct Interfaces(Option<Defect>);
 
 impl Interfaces {
-    /// For a run whose rows have these variables.
-    pub fn of(scenario: &Scenario, everything: &Selection) -> Self {
+    /// For a run whose rows have these variables; none where there is nothing to sum up.
+    pub fn of(scenario: &Scenario, everything: &Selection) -> Option<Self> {
         // Equations have no texts: all their variables are in the rows.
-        let Ok(definitions) = scenario.definitions() else {
-            return Self(None);
-        };
+        let definitions = scenario.definitions().ok()?;
         let places: Vec<RowLayout> = (0..scenario.connections.systems())
             .map(|k| places(scenario, everything, k))
             .collect();
         let span = scenario.stop_time - scenario.start_time;
+        let defect = Defect::new(&definitions, &scenario.connections, &places, span)?;
 
-        Self(Defect::new(
-            &definitions,
-            &scenario.connections,
-            &places,
-            span,
-        ))
+        Some(Self(Some(defect)))
     }
 
     /// Nothing was looked at.

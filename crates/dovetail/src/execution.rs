@@ -6,8 +6,8 @@ use dovetail_core::{Ending, Error, Notice, Observer, readable};
 use dovetail_fmi::Costs;
 use dovetail_methods::CouplingResidual;
 use dovetail_report::{
-    Envelope, FinalValue, FmiCosts, LastRow, MOST_ROWS, Quality, Recorder, Rows, RunSummary,
-    Selection, Sink, SystemWork, Trajectory, VariableRanges, Variables, Verdict,
+    Envelope, FinalValue, FmiCosts, MOST_ROWS, Quality, Recorder, Rows, RunSummary, Selection,
+    Sink, SystemWork, Trajectory, VariableRanges, Variables, Verdict,
 };
 use dovetail_scenario::{RunEnd, RunOptions, Scenario, Session};
 
@@ -72,7 +72,7 @@ type Shown = (Option<Envelope>, Option<Box<dyn Sink>>);
 /// All that records a run.
 struct Recorders<'a> {
     /// Final values and ranges of all variables.
-    last: Recorder<(LastRow, VariableRanges)>,
+    extent: Recorder<VariableRanges>,
     residual: CouplingResidual<'a>,
     /// What interfaces leave open, where the method does not know its error.
     interfaces: Option<Recorder<Interfaces>>,
@@ -133,8 +133,8 @@ impl Execution<'_> {
 
         let end = session.run(&mut observers, interrupted);
         drop(observers);
-        let (last, extent) = recorders.last.into_sink();
-        let values = FinalValue::of(&everything, &last.values);
+        let values = FinalValue::of(&everything, recorders.extent.last_row());
+        let extent = recorders.extent.into_sink();
         let mut summary = summarize(scenario, end, values, &recorders.residual);
 
         if self.verify {
@@ -175,16 +175,16 @@ impl Execution<'_> {
     ) -> Recorders<'a> {
         let connections = &scenario.connections;
         let extent = VariableRanges::new(scenario.start_time, scenario.stop_time);
-        let last = (LastRow::default(), extent);
         let measured = (self.keep == Keep::Measured).then(|| Trajectory::of(selection));
         let sampled = self.verify && session.imposing().is_none();
         let sampled = sampled.then(|| Thinned::new(everything));
 
         Recorders {
-            last: Recorder::new(connections, everything, last, "final values"),
+            extent: Recorder::new(connections, everything, extent, "final values"),
             residual: CouplingResidual::new(connections),
             interfaces: (!session.estimates_error())
-                .then(|| interface_recorder(scenario, everything)),
+                .then(|| interface_recorder(scenario, everything))
+                .flatten(),
             shown: self.shown(scenario, session, selection),
             measured: measured.map(|kept| {
                 Recorder::new(connections, selection, kept, "the results").with_both_sides()
@@ -226,16 +226,17 @@ impl Execution<'_> {
     }
 }
 
-fn interface_recorder(scenario: &Scenario, everything: &Selection) -> Recorder<Interfaces> {
+/// None where there is nothing to be looked at.
+fn interface_recorder(scenario: &Scenario, everything: &Selection) -> Option<Recorder<Interfaces>> {
     let spacing = (scenario.stop_time - scenario.start_time) / SAMPLES;
-    let interfaces = Interfaces::of(scenario, everything);
+    let interfaces = Interfaces::of(scenario, everything)?;
     let recorder = Recorder::new(&scenario.connections, everything, interfaces, "the verdict");
-    recorder.with_rows(Rows::Gauss(spacing))
+    Some(recorder.with_rows(Rows::Gauss(spacing)))
 }
 
 impl Recorders<'_> {
     fn observers(&mut self) -> Vec<&mut dyn Observer> {
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut self.last, &mut self.residual];
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut self.extent, &mut self.residual];
         observers.extend(self.interfaces.as_mut().map(|r| r as &mut dyn Observer));
         observers.extend(self.shown.as_mut().map(|r| r as &mut dyn Observer));
         observers.extend(self.measured.as_mut().map(|r| r as &mut dyn Observer));
@@ -322,6 +323,7 @@ fn summarize(
     let summary = RunSummary {
         method: end.method.to_owned(),
         reason: end.reason.clone(),
+        workers: end.workers.clone(),
         step: end.step,
         start: scenario.start_time,
         stop: scenario.stop_time,

@@ -1,6 +1,8 @@
 //! A system in a few lines: a function that steps.
 
-use dovetail_core::{Error, Input, Interface, MacroStep, Output, Response, Signal, System};
+use dovetail_core::{
+    Error, Input, Interface, MacroStep, Output, Response, SharedList, Signal, System,
+};
 
 /// A system that is a function: it gets the step and its inputs in the middle of it, and writes its outputs at the end.
 ///
@@ -33,7 +35,7 @@ impl<F: FnMut(MacroStep, &[f64], &mut [f64]) + Send> FnSystem<F> {
                 name: name.to_owned(),
                 inputs: inputs.iter().map(input).collect(),
                 outputs: outputs.iter().map(output).collect(),
-                states: Vec::new(),
+                states: SharedList::default(),
             },
             step,
         }

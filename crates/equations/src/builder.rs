@@ -6,6 +6,7 @@ use crate::graph::{Graph, NodeId};
 use crate::lexer::{MOST_FAULTS, shortened};
 use crate::lowering::{Lowering, Typed, Uses};
 use crate::model::{Model, Trigger, Unused, When};
+use crate::native::SharedCell;
 use crate::operation::ValueKind;
 use crate::order::order;
 use crate::parser::{Equations, parse_equations, parse_expression};
@@ -406,6 +407,7 @@ impl<'a, 's> Builder<'a, 's> {
             derivative_roots,
             output_roots,
             unused: self.unused(),
+            shared: SharedCell::default(),
             uses_slope: self.lowering.uses.slopes,
             switches: self.lowering.switches.list().to_vec(),
             delays: self.lowering.delays,

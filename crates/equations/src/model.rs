@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::analysis::{Dependencies, affine_in_input, all_affine, dependencies};
 use crate::evaluator::Evaluator;
 use crate::graph::{Graph, LeafKinds, Node, NodeId};
+use crate::native::{SharedCell, SharedModel};
 use crate::operation::{Binary, Unary};
 use crate::switches::{Switch, Threshold, switch_roots, thresholds};
 use crate::tape::Program;
@@ -94,9 +95,15 @@ pub struct Model {
     /// For each input, whether its slope is used.
     pub uses_slope: Vec<bool>,
     pub(crate) unused: Vec<Unused>,
+    pub(crate) shared: SharedCell,
 }
 
 impl Model {
+    /// What all systems of this model share.
+    pub(crate) fn shared(&self) -> &SharedModel {
+        self.shared.of(self)
+    }
+
     /// Derivatives, then outputs, as one program.
     pub fn program(&self) -> Program {
         let roots = [self.derivative_roots.as_slice(), &self.output_roots].concat();

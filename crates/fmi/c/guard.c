@@ -1,5 +1,5 @@
 /* Calls into foreign libraries that may crash, and the one callback of FMI 2.0 that is variadic. */
-#include "guard.h"
+#include "guarded_step.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 /* Where to go on when the call under way in this thread crashes: five words, as the compiler's own jump takes them. It saves
    no registers but the stack's, and costs a few stores where sigsetjmp costs a call. */
-static __thread void **volatile escape = NULL;
+__thread void **volatile escape = NULL;
 /* The signal that made us jump. */
 static __thread volatile sig_atomic_t escaped_by = 0;
 
@@ -38,7 +38,7 @@ void say(const char *text) {
 static Notebook own_notebook;
 Notebook *volatile notebook = &own_notebook;
 
-static __thread CallSlot *slot = NULL;
+__thread CallSlot *slot = NULL;
 /* For a thread that finds no slot. */
 static __thread CallSlot spare_slot;
 static pthread_key_t slot_key;
@@ -48,7 +48,7 @@ static void leave_slot(void *taken) {
     __atomic_store_n(&((CallSlot *)taken)->owner, 0, __ATOMIC_RELEASE);
 }
 
-static __attribute__((noinline, cold)) CallSlot *take_slot(void) {
+__attribute__((noinline, cold)) CallSlot *take_slot(void) {
     uint32_t thread = (uint32_t)syscall(SYS_gettid);
     slot = &spare_slot;
     for (int i = 0; i < SLOTS; i++) {
@@ -61,11 +61,6 @@ static __attribute__((noinline, cold)) CallSlot *take_slot(void) {
         }
     }
     return slot;
-}
-
-static inline CallSlot *my_slot(void) {
-    CallSlot *mine = slot;
-    return __builtin_expect(mine != NULL, 1) ? mine : take_slot();
 }
 
 /* The calls of this process are noted in this page from now on, which another process may read. Before the first call. */
@@ -105,6 +100,10 @@ static inline uint32_t listed(const char *name, size_t length) {
         known[place] = name;
     }
     return FIRST_LISTED + place;
+}
+
+uint32_t listed_function(const char *name, size_t length) {
+    return listed(name, length);
 }
 
 static const char *function_name(const Notebook *of, uint32_t function) {
@@ -196,7 +195,9 @@ const char *advice_after_exit(void) {
 static void say_ended(const char *how) {
     char calls[512];
     describe_calls(notebook, calls, sizeof calls);
-    say("error: an FMU ended the whole program ");
+    say("error: an FMU ended ");
+    say(name_or("the whole program"));
+    say(" ");
     say(how);
     say(calls);
     if (exit_advice != NULL) {
@@ -339,9 +340,8 @@ void dovetail_guard_recovered(void) {
 /* The words of the host, which every call begins with: an FMU does not get its own back, so that what it computes does not depend
    on which calls were made before in which thread. */
 #if defined(__x86_64__)
-static uint32_t host_mxcsr = 0x1f80;
+uint32_t host_mxcsr = 0x1f80;
 static uint16_t host_x87 = 0x037f;
-enum { MXCSR_FLAGS = 0x3f };
 
 void note_control_words(void) {
     host_mxcsr = __builtin_ia32_stmxcsr() & ~(uint32_t)MXCSR_FLAGS;
@@ -355,13 +355,11 @@ static inline bool control_words_differ(void) {
     return mxcsr != host_mxcsr || x87 != host_x87;
 }
 
-/* The word of the arithmetic with doubles alone. */
-static inline bool control_word_differs(void) {
-    return (__builtin_ia32_stmxcsr() & ~(uint32_t)MXCSR_FLAGS) != host_mxcsr;
-}
+volatile Watched watched = {{-0x1p-60, 0x1p-60, 0x1p-1074, 0x1p-1074}};
 
 static void expect_impossible_words(void) {
     host_mxcsr = MXCSR_FLAGS;
+    for (int i = 0; i < 4; i++) watched.numbers[i] = __builtin_nan("");
 }
 
 static void set_control_words(void) {
@@ -371,24 +369,16 @@ static void set_control_words(void) {
     __builtin_ia32_ldmxcsr(host_mxcsr);
 }
 #elif defined(__aarch64__)
-static uint64_t host_fpcr = 0;
-
-static inline uint64_t fpcr(void) {
-    uint64_t word;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(word));
-    return word;
-}
+uint64_t host_fpcr = 0;
 
 void note_control_words(void) { host_fpcr = fpcr(); }
 static void expect_impossible_words(void) { host_fpcr = ~(uint64_t)0; }
 static inline bool control_words_differ(void) { return fpcr() != host_fpcr; }
-static inline bool control_word_differs(void) { return control_words_differ(); }
 static void set_control_words(void) { __asm__ volatile("msr fpcr, %0" : : "r"(host_fpcr)); }
 #else
 void note_control_words(void) {}
 static void expect_impossible_words(void) {}
 static inline bool control_words_differ(void) { return false; }
-static inline bool control_word_differs(void) { return false; }
 static void set_control_words(void) {}
 #endif
 
@@ -412,16 +402,10 @@ void dovetail_callback(void (*body)(void *), void *context) {
 #endif
 }
 
-static __attribute__((noinline, cold)) void put_back_control_words(uint64_t environment) {
+__attribute__((noinline, cold)) void put_back_control_words(uint64_t environment) {
     if (copied) leave_copy();
     set_control_words();
     report_change(environment, CHANGED_FLOATING_POINT);
-}
-
-static inline void begin_call(CallSlot *mine, void *environment, void **here) {
-    *(volatile uint64_t *)&mine->environment = (uint64_t)(uintptr_t)environment;
-    mine->count++;
-    escape = here;
 }
 
 static inline void end_call(CallSlot *mine) {
@@ -445,7 +429,7 @@ static inline int end_step(int answer) {
 }
 
 /* Comes back from a crash; the signal. */
-static __attribute__((noinline, cold)) int crashed(void) {
+__attribute__((noinline, cold)) int crashed(void) {
     my_slot()->environment = 0;
     set_control_words();
     return escaped_by;
@@ -507,105 +491,28 @@ __attribute__((noinline)) int dovetail_guard_open(const char *file, void *enviro
     return 0;
 }
 
-/* The three calls of an ordinary communication step behind one guard: for a light unit even a closure would be felt. */
-typedef struct {
-    void *component;
-    void *environment;
-    const unsigned *inputs;
-    size_t input_count;
-    const double *input_values;
-    const unsigned *outputs;
-    size_t output_count;
-    double *output_values;
-    size_t output_value_count;
-    size_t input_value_count;
-    double time;
-    double size;
-    bool final;
-    /* What 3.0 answers beside its status. */
-    uint8_t event;
-    uint8_t terminate;
-    uint8_t early;
-    double last;
-    /* What is called: as arguments they would have to be kept beside the jump. */
-    void (*set)(void);
-    void (*step)(void);
-    void (*get)(void);
-} Request;
-
-/* Which call ended a step; after a crash, three more. */
-enum { IN_SET = 0, IN_STEP = 1, IN_GET = 2, IN_CRASH = 3 };
-
-static __attribute__((noinline, cold)) int crashed_in_step(int first) {
-    int where = (int)my_slot()->function - first;
+__attribute__((noinline, cold)) int crashed_in_step(void) {
+    int where = (int)my_slot()->function % CALLS_OF_A_STEP;
     return 16 * crashed() + IN_CRASH + where;
-}
-
-typedef int (*Set2)(void *, const unsigned *, size_t, const double *);
-typedef int (*Step2)(void *, double, double, int);
-typedef int (*Get2)(void *, const unsigned *, size_t, double *);
-
-/* The calls alone. */
-static inline int make_step2(const Request *request, CallSlot *mine) {
-    int status = 0, where = IN_SET;
-    if (request->input_count > 0) {
-        mine->function = SET_REAL;
-        status = ((Set2)request->set)(request->component, request->inputs, request->input_count, request->input_values);
-    }
-    if (status <= 1) {
-        where = IN_STEP;
-        mine->function = DO_STEP_2;
-        status = ((Step2)request->step)(request->component, request->time, request->size, request->final);
-    }
-    if (status <= 1 && where == IN_STEP && request->output_count > 0) {
-        where = IN_GET;
-        mine->function = GET_REAL;
-        status = ((Get2)request->get)(request->component, request->outputs, request->output_count, request->output_values);
-    }
-    return 16 * status + where;
 }
 
 /* Returns 16 times the status, or the signal, plus which call it came from. */
 __attribute__((noinline)) int dovetail_step2(Request *request) {
     void *here[5];
-    if (__builtin_setjmp(here) != 0) return crashed_in_step(SET_REAL);
+    if (__builtin_setjmp(here) != 0) return crashed_in_step();
     CallSlot *mine = my_slot();
     begin_call(mine, request->environment, here);
-    return end_step(make_step2(request, mine));
-}
-
-typedef int (*Set3)(void *, const unsigned *, size_t, const double *, size_t);
-typedef int (*Step3)(void *, double, double, bool, uint8_t *, uint8_t *, uint8_t *, double *);
-typedef int (*Get3)(void *, const unsigned *, size_t, double *, size_t);
-
-static inline int make_step3(Request *request, CallSlot *mine) {
-    int status = 0, where = IN_SET;
-    if (request->input_count > 0) {
-        mine->function = SET_FLOAT64;
-        status = ((Set3)request->set)(request->component, request->inputs, request->input_count, request->input_values,
-                                       request->input_value_count);
-    }
-    if (status <= 1) {
-        where = IN_STEP;
-        mine->function = DO_STEP_3;
-        status = ((Step3)request->step)(request->component, request->time, request->size, request->final, &request->event,
-                                         &request->terminate, &request->early, &request->last);
-    }
-    if (status <= 1 && where == IN_STEP && request->output_count > 0) {
-        where = IN_GET;
-        mine->function = GET_FLOAT64;
-        status = ((Get3)request->get)(request->component, request->outputs, request->output_count, request->output_values,
-                                       request->output_value_count);
-    }
-    return 16 * status + where;
+    const Step step = {request->time, request->time + request->size, request->size};
+    return end_step(make_step2(request, mine, &step, request->input_values, request->output_values, NULL));
 }
 
 __attribute__((noinline)) int dovetail_step3(Request *request) {
     void *here[5];
-    if (__builtin_setjmp(here) != 0) return crashed_in_step(SET_FLOAT64);
+    if (__builtin_setjmp(here) != 0) return crashed_in_step();
     CallSlot *mine = my_slot();
     begin_call(mine, request->environment, here);
-    return end_step(make_step3(request, mine));
+    const Step step = {request->time, request->last, request->size};
+    return end_step(make_step3(request, mine, &step, request->input_values, request->output_values, NULL));
 }
 
 /* --- messages of FMI 2.0 ------------------------------------------------------------------------------------------ */

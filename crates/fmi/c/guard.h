@@ -72,6 +72,9 @@ void on_crash(int number, siginfo_t *info, void *context);
 /* Saves what is to be saved before the program ends. */
 void save_all(void);
 
+/* What this process is called where there are several, or else this. */
+const char *name_or(const char *usual);
+
 /* Writes to standard error, with nothing that could wait or allocate. */
 void say(const char *text);
 

@@ -162,19 +162,38 @@ static void end_helpers(void) {
     }
 }
 
+/* What the program is called where there are several, in memory that the parent shares; empty: it is the program. */
+static char *process_name = NULL;
+enum { LONGEST_PROCESS_NAME = 512 };
+
+void dovetail_name_process(const char *name, size_t length) {
+    if (process_name == NULL) return;
+    size_t kept = length < LONGEST_PROCESS_NAME - 1 ? length : LONGEST_PROCESS_NAME - 1;
+    process_name[0] = 0; /* the parent may look at any time */
+    memcpy(process_name + 1, name + (kept > 0), kept > 0 ? kept - 1 : 0);
+    process_name[kept] = 0;
+    if (kept > 0) process_name[0] = name[0];
+}
+
+const char *name_or(const char *usual) {
+    return process_name == NULL || process_name[0] == 0 ? usual : process_name;
+}
+
 /* Says how the program ended that did not end in order. */
 static void say_how(int status, bool replaced) {
-    char calls[512], text[1024];
+    char calls[512], text[2048];
     describe_calls(notebook, calls, sizeof calls);
     const char *advice = advice_after_exit();
     if (advice == NULL) advice = "";
     if (replaced) {
-        snprintf(text, sizeof text, "error: an FMU put another program in place of this one%s. %s\n", calls, advice);
+        snprintf(text, sizeof text, "error: an FMU put another program in place of %s%s. %s\n", name_or("this one"), calls, advice);
     } else if (WIFSIGNALED(status)) {
         int number = WTERMSIG(status);
-        snprintf(text, sizeof text, "error: the program was killed by signal %d%s%s. %s\n", number, signal_words(number), calls, advice);
+        snprintf(text, sizeof text, "error: %s was killed by signal %d%s%s. %s\n", name_or("the program"), number,
+                 signal_words(number), calls, advice);
     } else {
-        snprintf(text, sizeof text, "error: an FMU ended the whole program with exit code %d%s. %s\n", WEXITSTATUS(status), calls, advice);
+        snprintf(text, sizeof text, "error: an FMU ended %s with exit code %d%s. %s\n", name_or("the whole program"),
+                 WEXITSTATUS(status), calls, advice);
     }
     say(text);
 }
@@ -208,6 +227,8 @@ void dovetail_supervise(void) {
     if (shared == MAP_FAILED) return;
     void *lines = mmap(NULL, sizeof *rest, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (lines != MAP_FAILED) rest = lines;
+    void *name = mmap(NULL, LONGEST_PROCESS_NAME, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (name != MAP_FAILED) process_name = name;
     if (pipe2(ends, O_CLOEXEC) != 0) {
         munmap(shared, sizeof *shared);
         return;

@@ -24,6 +24,12 @@ impl AppliedInputs {
         self.note_slopes(inputs, elapsed);
     }
 
+    /// Notes values that are held.
+    pub fn note_held(&mut self, values: &[f64]) {
+        self.values.copy_from_slice(values);
+        self.slopes.fill(0.0);
+    }
+
     pub fn note_slopes(&mut self, inputs: &[Signal], elapsed: f64) {
         for (slope, signal) in self.slopes.iter_mut().zip(inputs) {
             *slope = signal.derivative(1, elapsed);

@@ -32,7 +32,7 @@ pub fn note_calls_in(page: &'static [AtomicU64]) {
     unsafe { dovetail_notebook_use(page.as_ptr().cast_mut().cast()) };
 }
 
-/// The calls that a page tells of, such as ` in fmi2DoStep of `tank``; empty where none was under
+/// The calls under way that a page holds, such as ` in fmi2DoStep of `tank``; empty where none was under
 /// way. Without a page, those of this process.
 pub fn calls_under_way(page: Option<&[AtomicU64]>) -> String {
     let page = page.filter(|page| page.len() >= NOTEBOOK_WORDS);

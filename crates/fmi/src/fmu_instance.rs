@@ -7,17 +7,18 @@
 )]
 
 use std::ffi::{c_char, c_int, c_void};
-use std::ptr::null_mut;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::batch::{Member, RawMember};
 use crate::call_error::CallError;
 use crate::calls::{Calls, Purpose};
 use crate::component::{FmiVersion, OwnedComponent};
+use crate::description::Version;
 use crate::environment::Environment;
 use crate::environment_registry;
 use crate::ffi::{
-    FmuState, NumbersFunction, PlainFunction, SetState, SharedFunctions, StateFunction, Symbol,
+    NumbersFunction, PlainFunction, SetState, SharedFunctions, StateFunction, Symbol,
 };
 use crate::guard;
 use crate::instance::{Checkpoint, ContinuousTime, Discrete, Timing};
@@ -26,6 +27,7 @@ use crate::layout::Layout;
 use crate::library::Library;
 use crate::numbers::ValueScratch;
 use crate::prepared_step::PreparedStep;
+use crate::saved_state::SavedState;
 use crate::strings;
 use crate::surroundings;
 
@@ -63,7 +65,7 @@ pub(crate) struct FmuInstance<V: FmiVersion> {
     pub calls: Calls,
     pub shared: SharedFunctions,
     pub scratch: ValueScratch,
-    saved: FmuState,
+    saved: SavedState,
     owner: Arc<OwnedComponent<V>>,
 }
 
@@ -79,7 +81,7 @@ impl<V: FmiVersion> FmuInstance<V> {
             calls: owner.calls(),
             shared: owner.shared,
             scratch: ValueScratch::default(),
-            saved: null_mut(),
+            saved: SavedState::none(),
             owner,
         }
     }
@@ -170,7 +172,7 @@ impl<V: FmiVersion> FmuInstance<V> {
         function: Symbol<StateFunction>,
         purpose: Purpose,
     ) -> Result<(), CallError> {
-        let place = &raw mut self.saved;
+        let place = self.saved.place();
         // SAFETY: the place is ours.
         let body = |f: StateFunction, component| unsafe { f(component, place) };
         self.calls.demand_plain(function, purpose, body)
@@ -188,6 +190,39 @@ impl<V: FmiVersion> FmuInstance<V> {
     ) -> PreparedStep {
         let (component, environment) = (self.calls.component(), self.calls.environment());
         PreparedStep::new(component, environment, layout, functions)
+    }
+
+    /// What a batch needs of this instance, if it has all that is called; `saves` where its state may be asked for again.
+    pub fn batch_member(
+        &self,
+        version: Version,
+        prepared: &PreparedStep,
+        layout: &Arc<Layout>,
+        saves: bool,
+    ) -> Option<Member>
+    where
+        V: 'static,
+        V::CallbackData: 'static,
+    {
+        let save = self.shared.get_state.address();
+        let complete = prepared.complete && !(saves && save.is_null());
+        let state = saves.then(|| (save, self.saved.place()));
+        let alive = complete && !self.calls.is_dead();
+        alive.then(|| Member {
+            raw: RawMember::new(prepared.copy_request(), version, state),
+            journal: self.calls.journal.clone(),
+            owners: [self.owner.clone(), layout.clone()],
+            state: self.saved.clone(),
+        })
+    }
+
+    /// Why a batch could not save the state, if it is that what it answers.
+    pub fn batch_save_failure(&mut self, answer: c_int) -> Option<CallError> {
+        let name = self.shared.get_state.name;
+        match guard::not_saved(answer)? {
+            Ok(status) => Some(self.calls.not_done(name, status)),
+            Err(crash) => self.calls.judge(name, Err(crash)).err(),
+        }
     }
 }
 
@@ -208,7 +243,7 @@ impl<V: FmiVersion> Checkpoint for FmuInstance<V> {
 
     fn restore(&mut self) -> Result<(), CallError> {
         // SAFETY: the state is one of this component.
-        let body = |f: SetState, component| unsafe { f(component, self.saved) };
+        let body = |f: SetState, component| unsafe { f(component, self.saved.state()) };
         self.calls
             .demand_plain(self.shared.set_state, Purpose::State, body)
     }
@@ -257,7 +292,7 @@ impl<V: FmiVersion> ContinuousTime for FmuInstance<V> {
 /// does not matter any more, unless the component is kept.
 impl<V: FmiVersion> Drop for FmuInstance<V> {
     fn drop(&mut self) {
-        if !self.saved.is_null() {
+        if !self.saved.state().is_null() {
             let _ = self.free_state();
         }
         self.owner.put_down(&self.calls);

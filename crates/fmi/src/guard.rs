@@ -37,6 +37,7 @@ unsafe extern "C" {
     fn dovetail_guard_ended(code: c_int);
     fn dovetail_leave_at_once(code: c_int) -> !;
     fn dovetail_supervise();
+    fn dovetail_name_process(name: *const c_char, length: usize);
     fn dovetail_ignore_file_limit();
 }
 
@@ -65,6 +66,13 @@ pub fn supervise(advice: &'static CStr) {
         dovetail_guard_exit_advice(advice.as_ptr());
         dovetail_supervise();
     }
+}
+
+/// What this process is called by the parent that says how it ended, such as `rank 2`; otherwise it is
+/// the program.
+pub fn name_process(name: &str) {
+    // SAFETY: the bytes are copied.
+    unsafe { dovetail_name_process(name.as_ptr().cast(), name.len()) };
 }
 
 /// The program has done its work and ends with this exit code, whatever libraries of FMUs do on
@@ -126,6 +134,7 @@ impl std::fmt::Display for Crash {
 }
 
 /// A communication step for C, which makes its three calls behind one guard.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct RawRequest {
     pub component: *mut c_void,
@@ -179,6 +188,17 @@ impl Ended {
             4 => Self::CrashedInStep(recover(status)),
             _ => Self::CrashedInGet(recover(status)),
         }
+    }
+}
+
+/// Of what a batch answers: how saving a state has ended, where it was not saved.
+pub(crate) fn not_saved(answer: c_int) -> Option<Result<c_int, Crash>> {
+    const IN_SAVE: c_int = 6;
+    const IN_SAVE_CRASH: c_int = 7;
+    match (answer & 15, answer >> 4) {
+        (IN_SAVE, status) => Some(Ok(status)),
+        (IN_SAVE_CRASH, signal) => Some(Err(recover(signal))),
+        _ => None,
     }
 }
 

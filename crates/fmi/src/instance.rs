@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use dovetail_core::{MacroStep, Signal};
 
+use crate::batch::Member;
 use crate::call_error::CallError;
 use crate::calls::Status;
 use crate::description::{Value, ValueType};
@@ -168,6 +169,8 @@ pub(crate) trait Stepping {
         request: &StepRequest<'_>,
         outputs: &mut [f64],
     ) -> Result<StepEnd, CallError>;
+    /// After a discarded step: the time up to which it was done (2.0), or where it began.
+    fn discarded_at(&mut self, step: MacroStep) -> f64;
     /// After a discarded step: where the FMU stands, if it discarded the rest because it asks for
     /// the end of the run (2.0; in 3.0 the step itself reports that).
     fn end_of_run(&mut self) -> Option<f64>;
@@ -181,6 +184,10 @@ pub(crate) trait FastPath {
     fn allows_fast_step(&mut self) -> bool;
     /// Takes a prepared step: whether all of it was done.
     fn fast_step(&mut self, prepared: &mut PreparedStep, step: MacroStep) -> bool;
+    /// What a batch needs; `saves` where the state may be asked for again. None where the FMU lacks something.
+    fn member(&self, layout: &Arc<Layout>, saves: bool) -> Option<Member>;
+    /// Why a batch could not save the state, if that is what it answers.
+    fn save_failure(&mut self, answer: i32) -> Option<CallError>;
     /// What came of a prepared step that was not simply done.
     fn settle_fast_step(&mut self, prepared: &mut PreparedStep) -> Result<Status, CallError>;
 }

@@ -48,6 +48,8 @@ pub struct Notes {
     pub events: u64,
     /// Steps of which the FMU said that they were done, and that they ended elsewhere (3.0).
     pub odd_times: u64,
+    /// Steps that were discarded late, and whose way there, repeated from a saved state, led elsewhere.
+    pub unlike_repeats: u64,
     /// What of the process the FMU has changed, and was put back; see
     /// [`changes_in_words`](crate::changes_in_words).
     pub changed: u32,

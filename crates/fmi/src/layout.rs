@@ -234,9 +234,9 @@ impl Layout {
     pub fn interface(&self, name: &str) -> Interface {
         Interface {
             name: name.to_owned(),
-            inputs: self.inputs.clone(),
-            outputs: self.outputs.clone(),
-            states: self.states.clone(),
+            inputs: self.inputs.clone().into(),
+            outputs: self.outputs.clone().into(),
+            states: self.states.clone().into(),
         }
     }
 }

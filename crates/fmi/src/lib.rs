@@ -7,6 +7,7 @@ mod abandonment;
 mod abilities;
 mod applied_inputs;
 pub mod archive;
+mod batch;
 mod call_error;
 mod call_notebook;
 mod calls;
@@ -39,6 +40,7 @@ mod prepared_step;
 mod probe;
 mod reactions;
 mod rest_of_rows;
+mod saved_state;
 mod settings;
 mod strings;
 mod surroundings;
@@ -54,8 +56,8 @@ pub use fmu::error::{FmuError, InterfaceUse};
 pub use fmu::instances::InstanceChoice;
 pub use fmu::{Fmu, PreparedFmu, Probing, RunConditions, Settings};
 pub use guard::{
-    Crash, end_in_order, ignore_file_limit, leave_at_once, on_fmu_exit, set_single_fmu_process,
-    supervise,
+    Crash, end_in_order, ignore_file_limit, leave_at_once, name_process, on_fmu_exit,
+    set_single_fmu_process, supervise,
 };
 pub use journal::{CallLog, Costs, Message, Monitor, Notes};
 pub use knowledge::ProbeResult;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use dovetail_core::MacroStep;
 
+use crate::batch::UnfinishedStep;
 use crate::environment::Environment;
 use crate::guard::RawRequest;
 use crate::layout::Layout;
@@ -101,6 +102,19 @@ impl PreparedStep {
         (self.request.time, self.request.size, self.request.last) =
             (step.start, step.size(), step.end);
         &mut self.request
+    }
+
+    /// The request, for a batch that has room of its own for the numbers.
+    pub fn copy_request(&self) -> RawRequest {
+        self.request
+    }
+
+    /// A batch has come so far with this step, and has read these numbers.
+    pub fn take_over(&mut self, step: UnfinishedStep, read: &[f64]) {
+        self.ended = step.answer;
+        self.request.terminate = step.terminate;
+        self.request.last = step.last;
+        self.reading().1.copy_from_slice(read);
     }
 
     /// What is read, and the room for it.

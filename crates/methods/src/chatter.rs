@@ -1,4 +1,4 @@
-//! Something that switches to and fro without end: time has to move on all the same.
+//! Chattering: something switches back and forth without end, and the run must still advance.
 
 use serde::{Deserialize, Serialize};
 

@@ -122,11 +122,13 @@ impl<'a> Coupling<'a> {
     pub fn delayed_variables(&self) -> impl Iterator<Item = usize> {
         let interfaces = self.connections.interfaces().iter();
         let inputs = interfaces.flat_map(|interface| &interface.inputs);
-        let delayed: Vec<usize> = zip(inputs, &self.feeders)
-            .filter(|(input, _)| input.delayed)
-            .filter_map(|(_, feeder)| *feeder)
-            .collect();
-        (0..self.variables.len()).filter(move |variable| delayed.contains(variable))
+        let mut delayed = vec![false; self.variables.len()];
+        for (input, feeder) in zip(inputs, &self.feeders) {
+            if let Some(feeder) = feeder.filter(|_| input.delayed) {
+                delayed[feeder] = true;
+            }
+        }
+        (0..self.variables.len()).filter(move |variable| delayed[*variable])
     }
 
     /// The coupling of systems with these capabilities, whose steps are `longest` at most.
@@ -163,7 +165,7 @@ impl<'a> Coupling<'a> {
             curved: false,
             step: MacroStep::instant(0.0),
             tasks: connections.tasks(1),
-            near_side: NearSide::of(&connections.tasks(1)),
+            near_side: NearSide::default(),
             answers: vec![0.0; 2 * outputs.len()],
             connections,
         }
@@ -173,7 +175,6 @@ impl<'a> Coupling<'a> {
     pub fn with_curvatures(mut self) -> Self {
         self.derivatives = 2;
         self.tasks = self.connections.tasks(2);
-        self.near_side = NearSide::of(&self.tasks);
         self
     }
 

@@ -1,6 +1,6 @@
 //! How well the interfaces meet.
 
-use dovetail_core::{Connections, Error, Exchange, Observer, Source, Task};
+use dovetail_core::{Connections, Error, Exchange, FlatRows, Need, Observer, Source, Task};
 
 use crate::due_tasks::due;
 
@@ -48,14 +48,42 @@ impl ResidualCounts {
             return;
         }
 
-        let scale = (self.high - self.low).log2().ceil() as i32;
+        let scale = power_of_two_above(self.high - self.low);
         if scale > self.scale {
             self.rescale(scale.saturating_sub(self.scale.max(-2000)) as usize);
             self.scale = scale;
         }
 
-        let power = residual.log2().ceil().max(-2000.0) as i32 - scale;
-        self.bins[(power - SMALLEST).clamp(0, BINS as i32 - 1) as usize] += 1;
+        self.bins[self.bin(residual)] += 1;
+    }
+
+    /// Where a residual is counted, at the scale reached.
+    fn bin(&self, residual: f64) -> usize {
+        let power = power_of_two_above(residual) - self.scale;
+        (power - SMALLEST).clamp(0, BINS as i32 - 1) as usize
+    }
+
+    /// Takes in so many residuals between `least` and `most`, where the source stays within a range, without looking at each of
+    /// them; whether that can be done.
+    fn add_many(
+        &mut self,
+        count: usize,
+        (least, most): (f64, f64),
+        (low, high): (f64, f64),
+    ) -> bool {
+        if self.low > self.high {
+            return false;
+        }
+        let (low, high) = (self.low.min(low), self.high.max(high));
+        if high > low {
+            let same = power_of_two_above(high - low) == self.scale;
+            if !same || self.bin(least) != self.bin(most) {
+                return false;
+            }
+            self.bins[self.bin(most)] += count as u32;
+        }
+        (self.low, self.high) = (low, high);
+        true
     }
 
     /// The range has grown by so many powers of two: what was counted is smaller by as many.
@@ -79,6 +107,20 @@ impl ResidualCounts {
         }
         0.0
     }
+}
+
+/// The exponent of the least power of two that is not below `value`, from its bits: a logarithm would cost more than a light step.
+/// Of zero it is smaller than of any other number.
+#[inline]
+fn power_of_two_above(value: f64) -> i32 {
+    const MANTISSA: u32 = f64::MANTISSA_DIGITS - 1;
+    let bits = value.to_bits();
+    let exponent = (bits >> MANTISSA) as i32 & 0x7ff;
+    if exponent == 0 {
+        return value.log2().ceil().max(-2000.0) as i32;
+    }
+    let is_power = bits & ((1 << MANTISSA) - 1) == 0;
+    exponent - (f64::MAX_EXP - 1) + i32::from(!is_power)
 }
 
 #[derive(Clone, Copy)]
@@ -185,7 +227,57 @@ impl CouplingResidual<'_> {
     }
 }
 
+/// Rows of numbers, many steps at a time.
+impl CouplingResidual<'_> {
+    fn count_leg(&mut self, rows: FlatRows<'_>, input: usize) {
+        let residuals = rows.residuals(input);
+        let range = rows.range_of_value(rows.plan.source(input).0);
+        let counts = &mut self.counts[input];
+        if !counts.add_many(rows.leg.done, residuals, range) {
+            for n in 0..rows.leg.done {
+                let (residual, answer) = rows.residual(input, n);
+                counts.add(residual, answer);
+            }
+        }
+    }
+
+    /// The largest residual of a leg, where it is larger than all before: at the input that had it first.
+    fn note_largest(&mut self, rows: FlatRows<'_>) {
+        let measured = |input: &usize| !self.connections.is_held(*input);
+        let inputs = || (0..self.connections.inputs()).filter(measured);
+        let largest = inputs().map(|input| rows.residuals(input).1);
+        let largest = largest.fold(0.0, f64::max);
+        if largest <= self.largest {
+            return;
+        }
+
+        let has_it = |input: &usize| rows.residuals(*input).1 == largest;
+        let step_of = |input: usize| {
+            let mut steps = 0..rows.leg.done;
+            steps.find(|&n| rows.residual(input, n).0 == largest)
+        };
+        let first = inputs().filter(has_it).min_by_key(|&input| step_of(input));
+        self.largest = largest;
+        self.input = first.unwrap_or(self.input);
+    }
+}
+
 impl Observer for CouplingResidual<'_> {
+    fn need(&self) -> Need {
+        Need::Rows
+    }
+
+    fn rows(&mut self, rows: FlatRows<'_>) -> Result<(), Error> {
+        for input in 0..self.connections.inputs() {
+            let moves = self.connections.sources()[input].output().is_some();
+            if moves && !self.connections.is_held(input) {
+                self.count_leg(rows, input);
+            }
+        }
+        self.note_largest(rows);
+        Ok(())
+    }
+
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
         due(exchange.tasks).for_each(|task| self.record_answers(task));
         due(exchange.tasks)
@@ -198,6 +290,34 @@ impl Observer for CouplingResidual<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_power_above_is_that_of_the_logarithm() {
+        for value in [1.0, 1.5, 2.0, 0.3, 1e-300, 5e-310, 7e99, 2.0f64.powi(-40)] {
+            assert_eq!(
+                power_of_two_above(value),
+                value.log2().ceil() as i32,
+                "{value}"
+            );
+        }
+        assert_eq!(power_of_two_above(0.0), -2000);
+    }
+
+    #[test]
+    fn many_residuals_at_once_are_counted_as_one_by_one() {
+        let (mut each, mut all) = (ResidualCounts::NONE, ResidualCounts::NONE);
+        for counts in [&mut each, &mut all] {
+            counts.add(0.1, 0.0);
+            counts.add(0.1, 7.0);
+        }
+        for residual in [0.3, 0.4, 0.5] {
+            each.add(residual, 7.5);
+        }
+        assert!(all.add_many(3, (0.3, 0.5), (7.5, 7.5)));
+        assert_eq!((each.bins, each.high), (all.bins, all.high));
+        assert!(!all.add_many(2, (0.1, 0.5), (7.5, 7.5)), "of two sizes");
+        assert!(!all.add_many(2, (0.3, 0.5), (7.5, 9.0)), "on another scale");
+    }
 
     #[test]
     fn a_quantile_leaves_out_the_few_that_are_large() {

@@ -67,6 +67,11 @@ impl Divergence {
         }
     }
 
+    /// Whether there is anything to watch.
+    pub(crate) fn is_needed(&self) -> bool {
+        !self.watched.is_empty()
+    }
+
     /// Takes in the answers of one step; an error once an output has grown through enough windows.
     #[inline]
     pub(crate) fn watch(
@@ -150,8 +155,8 @@ mod tests {
         }];
         let interface = Interface {
             name: "s".into(),
-            inputs,
-            outputs: vec![output],
+            inputs: inputs.into(),
+            outputs: vec![output].into(),
             ..Interface::default()
         };
         let connections = Connections::new(vec![interface], vec![Source::Output(0)]);

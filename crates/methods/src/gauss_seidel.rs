@@ -6,8 +6,8 @@
 //! exists, the systems keep the order in which the model lists them.
 
 use dovetail_core::{
-    Archive, Checkpoint, Connections, Error, Exchange, Grid, GridCursor, Method, Outcome, Past,
-    Task, Workers, components, visit_fields,
+    Archive, Checkpoint, Connections, Error, Exchange, Grid, GridCursor, HeldInputs, Method,
+    Outcome, Past, Task, Workers, components, visit_fields,
 };
 
 use crate::divergence::Divergence;
@@ -26,7 +26,9 @@ const NAME: &str = "gauss-seidel";
 pub struct GaussSeidel<'a> {
     connections: &'a Connections,
     cursor: GridCursor,
-    /// In the order in which the systems step.
+    /// The order in which the systems step.
+    order: Vec<usize>,
+    /// In that order.
     tasks: Vec<Task>,
     /// Outputs of all systems, each as new as it gets.
     newest: Vec<f64>,
@@ -52,7 +54,8 @@ impl<'a> GaussSeidel<'a> {
         Self {
             connections,
             cursor: GridCursor::new(grid),
-            near_side: NearSide::of(&tasks),
+            near_side: NearSide::default(),
+            order: tasks.iter().map(|task| task.system).collect(),
             tasks,
             newest,
             divergence,
@@ -71,6 +74,13 @@ impl Method for GaussSeidel<'_> {
 
     fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
         Some(self)
+    }
+
+    fn holds_inputs(&mut self) -> Option<HeldInputs<'_>> {
+        (!self.divergence.is_needed()).then_some(HeldInputs {
+            cursor: &mut self.cursor,
+            order: Some(&self.order),
+        })
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {

@@ -6,8 +6,8 @@
 //! instead of 5.8 % on the mechanical case of the MISSILES paper).
 
 use dovetail_core::{
-    Archive, Checkpoint, Connections, Error, Exchange, Grid, GridCursor, Method, Outcome, Past,
-    Task, Workers, visit_fields,
+    Archive, Checkpoint, Connections, Error, Exchange, Grid, GridCursor, HeldInputs, Method,
+    Outcome, Past, Task, Workers, visit_fields,
 };
 
 use crate::divergence::Divergence;
@@ -39,7 +39,7 @@ impl<'a> Jacobi<'a> {
         Self {
             connections,
             cursor: GridCursor::new(grid),
-            near_side: NearSide::of(&tasks),
+            near_side: NearSide::default(),
             tasks,
             divergence,
         }
@@ -57,6 +57,13 @@ impl Method for Jacobi<'_> {
 
     fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
         Some(self)
+    }
+
+    fn holds_inputs(&mut self) -> Option<HeldInputs<'_>> {
+        (!self.divergence.is_needed()).then_some(HeldInputs {
+            cursor: &mut self.cursor,
+            order: None,
+        })
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {

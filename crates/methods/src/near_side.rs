@@ -3,21 +3,15 @@
 
 use dovetail_core::Task;
 
-/// A copy of the tasks of a step, where an event was crossed after it.
+/// A copy of the tasks of a step, where an event was crossed after it. Without events it takes no
+/// memory.
+#[derive(Default)]
 pub(crate) struct NearSide {
     tasks: Vec<Task>,
     crossed: bool,
 }
 
 impl NearSide {
-    /// Room for these tasks.
-    pub fn of(tasks: &[Task]) -> Self {
-        Self {
-            tasks: tasks.to_vec(),
-            crossed: false,
-        }
-    }
-
     /// An attempt begins.
     pub fn clear(&mut self) {
         self.crossed = false;
@@ -25,10 +19,12 @@ impl NearSide {
 
     /// An event is about to be crossed.
     pub fn keep(&mut self, tasks: &[Task]) {
-        self.tasks
-            .iter_mut()
-            .zip(tasks)
-            .for_each(|(kept, task)| kept.copy_from(task));
+        if self.tasks.is_empty() {
+            self.tasks = tasks.to_vec();
+        } else {
+            let kept = self.tasks.iter_mut().zip(tasks);
+            kept.for_each(|(kept, task)| kept.copy_from(task));
+        }
         self.crossed = true;
     }
 

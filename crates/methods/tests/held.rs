@@ -283,7 +283,7 @@ impl Function {
                 name: name.into(),
                 inputs,
                 outputs,
-                states: vec![],
+                states: vec![].into(),
             },
             outputs: function,
         }

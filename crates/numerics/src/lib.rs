@@ -3,7 +3,7 @@
 //! - [`Lu`]: dense factorization in place, real or complex;
 //! - [`PatternLu`]: a matrix of fixed pattern, dense or sparse, factored again and again;
 //! - [`PhiFunctions`], [`LinearStep`]: the exact response of `x' = A x + Σ_p b_p τ^p`;
-//!   [`Transfer`]: that of its outputs;
+//!   [`Transfer`]: that of its outputs; [`OperatorRows`]: the same, as plain numbers;
 //! - [`Integrator`]: `x' = f(t, x)` to a tolerance, explicit (Dormand–Prince 8(5,3)) while that is
 //!   cheap, implicit (Radau IIA of order 9) where the problem is stiff;
 //! - [`nonlinear`]: `F(x) = 0` without a Jacobian, in few evaluations.
@@ -23,6 +23,7 @@ mod initial_step;
 mod integrate;
 mod linear_step;
 pub mod nonlinear;
+mod operator_rows;
 mod phi;
 mod phi_rows;
 mod product;
@@ -43,6 +44,7 @@ pub use dense::{Lu, Scalar, Singular};
 pub use gaver_stehfest::Pole;
 pub use integrate::{Hint, IntegrationError, Integrator, Outcome};
 pub use linear_step::LinearStep;
+pub use operator_rows::{OperatorRows, RowSizes};
 pub use phi::{PhiFunctions, exponential};
 pub use rhs::{FromFn, Rhs, finite_differences, from_fn};
 pub use root::bracketed_root;

@@ -7,7 +7,7 @@
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::linalg::lu::{LuRef, NumericLu, SymbolicLu, factorize_symbolic_lu};
-use faer::sparse::{SparseColMat, Triplet};
+use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
 use faer::{Conj, MatMut, Par};
 use nalgebra::DMatrix;
 
@@ -21,14 +21,21 @@ const SINGULAR: f64 = 1e-14;
 const BALANCING_ROUNDS: usize = 10;
 
 /// A matrix of fixed pattern, and its factors.
+///
+/// Positions are 32-bit numbers: in large models, memory is what takes time.
 pub struct PatternLu {
+    pattern: Pattern,
     values: Vec<f64>,
-    entries: Vec<(usize, usize)>,
     solver: Solver,
     /// The values after scaling, and the scales of rows and columns.
     scaled: Vec<f64>,
     rows: Vec<f64>,
     columns: Vec<f64>,
+}
+
+/// Where the entries are: column by column, in each by rows.
+struct Pattern {
+    symbolic: SymbolicSparseColMat<u32>,
 }
 
 enum Solver {
@@ -42,11 +49,8 @@ struct Dense {
 }
 
 struct Sparse {
-    matrix: SparseColMat<usize, f64>,
-    /// For each entry its slot among the matrix's values.
-    slots: Vec<usize>,
-    symbolic: SymbolicLu<usize>,
-    numeric: NumericLu<usize, f64>,
+    symbolic: SymbolicLu<u32>,
+    numeric: NumericLu<u32, f64>,
     /// Scratch for a factorization or a solution.
     memory: MemBuffer,
     probe: Vec<f64>,
@@ -58,26 +62,33 @@ struct Sparse {
 pub struct SingularMatrix;
 
 impl PatternLu {
-    /// A matrix of `size` unknowns with these entries (row, column), each listed once; all zero.
-    pub fn new(size: usize, entries: Vec<(usize, usize)>) -> Self {
+    /// A matrix of `size` unknowns that is zero but for these places (row, column), which may
+    /// coincide, and for each place the position of its value.
+    pub fn new(size: usize, places: &[(u32, u32)]) -> (Self, Vec<u32>) {
+        let (pattern, slots) = Pattern::new(size, places);
+        let zeros = vec![0.0; pattern.entries()];
         let solver = if size <= MOST_DENSE {
             Solver::Dense(Box::new(Dense::new(size)))
         } else {
-            Solver::Sparse(Box::new(Sparse::new(size, &entries)))
+            Solver::Sparse(Box::new(Sparse::new(size, &pattern)))
         };
-        let zeros = vec![0.0; entries.len()];
-
-        Self {
+        let matrix = Self {
             values: zeros.clone(),
             scaled: zeros,
             rows: vec![1.0; size],
             columns: vec![1.0; size],
-            entries,
+            pattern,
             solver,
-        }
+        };
+        (matrix, slots)
     }
 
-    /// The values of the entries, in the order in which they were listed.
+    /// How many entries may differ from zero.
+    pub fn entries(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The values of the entries.
     pub fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
     }
@@ -106,8 +117,8 @@ impl PatternLu {
 
     fn factor_scaled(&mut self) -> Result<(), SingularMatrix> {
         match &mut self.solver {
-            Solver::Dense(dense) => dense.factor(&self.entries, &self.scaled),
-            Solver::Sparse(sparse) => sparse.factor(&self.scaled),
+            Solver::Dense(dense) => dense.factor(&self.pattern, &self.scaled),
+            Solver::Sparse(sparse) => sparse.factor(&self.pattern, &self.scaled),
         }
     }
 
@@ -116,10 +127,12 @@ impl PatternLu {
     fn balance(&mut self) -> Vec<f64> {
         let size = self.rows.len();
         let mut balance = vec![1.0; size];
+        let lines = Lines::of(&self.pattern, size);
 
         for _ in 0..BALANCING_ROUNDS {
             for (line, balance) in balance.iter_mut().enumerate() {
-                let (row, column) = self.off_diagonal(line);
+                let row = self.largest_at(lines.in_row(line));
+                let column = self.largest_at(lines.in_column(line));
                 let factor = match (row > 0.0, column > 0.0) {
                     (true, true) => (row / column).sqrt(),
                     (true, false) => row.max(1.0),
@@ -131,37 +144,28 @@ impl PatternLu {
                     continue;
                 }
                 *balance *= factor;
-                for (&(i, j), value) in self.entries.iter().zip(&mut self.scaled) {
-                    match (i == line, j == line) {
-                        (true, false) => *value /= factor,
-                        (false, true) => *value *= factor,
-                        _ => {}
-                    }
+                for &entry in lines.in_row(line) {
+                    self.scaled[entry as usize] /= factor;
+                }
+                for &entry in lines.in_column(line) {
+                    self.scaled[entry as usize] *= factor;
                 }
             }
         }
         balance
     }
 
-    /// The largest magnitudes in a row and in a column, the diagonal apart.
-    fn off_diagonal(&self, line: usize) -> (f64, f64) {
-        let mut row: f64 = 0.0;
-        let mut column: f64 = 0.0;
-        for (&(i, j), value) in self.entries.iter().zip(&self.scaled) {
-            if i == line && j != line {
-                row = row.max(value.abs());
-            } else if j == line && i != line {
-                column = column.max(value.abs());
-            }
-        }
-        (row, column)
+    /// The largest magnitude among these entries.
+    fn largest_at(&self, entries: &[u32]) -> f64 {
+        let values = entries.iter().map(|&entry| self.scaled[entry as usize]);
+        values.fold(0.0, |largest: f64, value| largest.max(value.abs()))
     }
 
     /// Rows by their largest entries, then columns by theirs.
     fn scale(&mut self) -> Result<(), SingularMatrix> {
-        let rows = self.entries.iter().map(|&(row, _)| row);
+        let rows = self.pattern.places().map(|(row, _)| row);
         scale_lines(rows, &mut self.scaled, &mut self.rows)?;
-        let columns = self.entries.iter().map(|&(_, column)| column);
+        let columns = self.pattern.places().map(|(_, column)| column);
         scale_lines(columns, &mut self.scaled, &mut self.columns)
     }
 
@@ -173,6 +177,95 @@ impl PatternLu {
             Solver::Sparse(sparse) => sparse.solve(right),
         }
         multiply_entries(right, &self.columns);
+    }
+}
+
+impl Pattern {
+    /// The pattern of these places, and for each of them its position among the entries.
+    fn new(size: usize, places: &[(u32, u32)]) -> (Self, Vec<u32>) {
+        let by_column = |&(row, column): &(u32, u32)| (column, row);
+        let mut entries: Vec<(u32, u32)> = places.iter().map(by_column).collect();
+        entries.sort_unstable();
+        entries.dedup();
+
+        let position = |place| entries.binary_search(&by_column(place));
+        let slots = places.iter().map(|place| {
+            let slot = position(place).expect("BUG: a place that was not listed");
+            slot as u32
+        });
+        let slots = slots.collect();
+        let mut starts = vec![0; size + 1];
+        for &(column, _) in &entries {
+            starts[column as usize + 1] += 1;
+        }
+        for column in 0..size {
+            starts[column + 1] += starts[column];
+        }
+        let rows = entries.iter().map(|&(_, row)| row).collect();
+        let symbolic = SymbolicSparseColMat::new_checked(size, size, starts, None, rows);
+
+        (Self { symbolic }, slots)
+    }
+
+    fn entries(&self) -> usize {
+        self.symbolic.row_idx().len()
+    }
+
+    /// Row and column of each entry, in order.
+    fn places(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
+        let starts = self.symbolic.col_ptr();
+        let rows = self.symbolic.row_idx();
+        let columns = 0..starts.len() - 1;
+        columns.flat_map(move |column| {
+            let entries = starts[column] as usize..starts[column + 1] as usize;
+            rows[entries].iter().map(move |&row| (row as usize, column))
+        })
+    }
+}
+
+/// The entries of each row and of each column, the diagonal apart.
+struct Lines {
+    entries: [Vec<u32>; 2],
+    starts: [Vec<usize>; 2],
+}
+
+impl Lines {
+    fn of(pattern: &Pattern, size: usize) -> Self {
+        let off_diagonal = || {
+            let places = pattern.places().zip(0u32..);
+            places.filter(|((row, column), _)| row != column)
+        };
+        let grouped = |line: fn((usize, usize)) -> usize| {
+            let mut starts = vec![0; size + 1];
+            for (place, _) in off_diagonal() {
+                starts[line(place) + 1] += 1;
+            }
+            for i in 0..size {
+                starts[i + 1] += starts[i];
+            }
+            let mut next = starts.clone();
+            let mut entries = vec![0; starts[size]];
+            for (place, entry) in off_diagonal() {
+                entries[next[line(place)]] = entry;
+                next[line(place)] += 1;
+            }
+            (entries, starts)
+        };
+        let (rows, row_starts) = grouped(|(row, _)| row);
+        let (columns, column_starts) = grouped(|(_, column)| column);
+
+        Self {
+            entries: [rows, columns],
+            starts: [row_starts, column_starts],
+        }
+    }
+
+    fn in_row(&self, row: usize) -> &[u32] {
+        &self.entries[0][self.starts[0][row]..self.starts[0][row + 1]]
+    }
+
+    fn in_column(&self, column: usize) -> &[u32] {
+        &self.entries[1][self.starts[1][column]..self.starts[1][column + 1]]
     }
 }
 
@@ -222,13 +315,13 @@ impl Dense {
         }
     }
 
-    fn factor(&mut self, entries: &[(usize, usize)], values: &[f64]) -> Result<(), SingularMatrix> {
+    fn factor(&mut self, pattern: &Pattern, values: &[f64]) -> Result<(), SingularMatrix> {
         if self.matrix.is_empty() {
             return Ok(());
         }
 
         self.matrix.fill(0.0);
-        for (&entry, &value) in entries.iter().zip(values) {
+        for (entry, &value) in pattern.places().zip(values) {
             self.matrix[entry] = value;
         }
 
@@ -239,30 +332,14 @@ impl Dense {
 }
 
 impl Sparse {
-    fn new(size: usize, entries: &[(usize, usize)]) -> Self {
-        // The index of each entry as its value shows where the matrix has put it.
-        let mut numbered = Vec::with_capacity(entries.len());
-        for (k, &(row, column)) in entries.iter().enumerate() {
-            numbered.push(Triplet::new(row, column, k as f64));
-        }
-
-        let matrix = SparseColMat::<usize, f64>::try_new_from_triplets(size, size, &numbered)
-            .expect("BUG: entries within the matrix, each once");
-        let mut slots = vec![0; entries.len()];
-
-        for (slot, &entry) in matrix.val().iter().enumerate() {
-            slots[entry as usize] = slot;
-        }
-
-        let symbolic = factorize_symbolic_lu(matrix.symbolic(), Default::default())
+    fn new(size: usize, pattern: &Pattern) -> Self {
+        let symbolic = factorize_symbolic_lu(pattern.symbolic.as_ref(), Default::default())
             .expect("BUG: a pattern that can be ordered");
         let factoring = symbolic.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default());
         let solving = symbolic.solve_in_place_scratch::<f64>(1, Par::Seq);
         let memory = MemBuffer::new(factoring.or(solving));
 
         Self {
-            matrix,
-            slots,
             symbolic,
             numeric: NumericLu::new(),
             memory,
@@ -270,15 +347,11 @@ impl Sparse {
         }
     }
 
-    fn factor(&mut self, values: &[f64]) -> Result<(), SingularMatrix> {
-        let stored = self.matrix.val_mut();
-        for (&slot, &value) in self.slots.iter().zip(values) {
-            stored[slot] = value;
-        }
-
+    fn factor(&mut self, pattern: &Pattern, values: &[f64]) -> Result<(), SingularMatrix> {
+        let matrix = SparseColMatRef::new(pattern.symbolic.as_ref(), values);
         let factored = self.symbolic.factorize_numeric_lu(
             &mut self.numeric,
-            self.matrix.as_ref(),
+            matrix,
             Par::Seq,
             MemStack::new(&mut self.memory),
             Default::default(),
@@ -340,13 +413,14 @@ mod tests {
 
     /// A cyclic band matrix and its residual after a solve.
     fn residual(size: usize) -> f64 {
-        let entries: Vec<(usize, usize)> = (0..size)
+        let entries: Vec<(u32, u32)> = (0..size)
             .flat_map(|i| [(i, i), (i, (i + 1) % size), ((i + 5) % size, i)])
+            .map(|(row, column)| (row as u32, column as u32))
             .collect();
-        let mut matrix = PatternLu::new(size, entries.clone());
+        let (mut matrix, slots) = PatternLu::new(size, &entries);
         for round in 0..2 {
-            for (k, value) in matrix.values_mut().iter_mut().enumerate() {
-                *value = if k % 3 == 0 {
+            for (k, slot) in slots.iter().enumerate() {
+                matrix.values_mut()[*slot as usize] = if k % 3 == 0 {
                     3.0 + round as f64
                 } else {
                     (k as f64).sin()
@@ -361,8 +435,10 @@ mod tests {
         let values = matrix.values_mut().to_vec();
         entries
             .iter()
-            .zip(values)
-            .for_each(|(&(row, column), value)| rest[row] -= value * x[column]);
+            .zip(slots)
+            .for_each(|(&(row, column), slot)| {
+                rest[row as usize] -= values[slot as usize] * x[column as usize];
+            });
         rest.iter().fold(0.0, |most: f64, r| most.max(r.abs()))
     }
 
@@ -375,10 +451,10 @@ mod tests {
 
     #[test]
     fn units_do_not_make_a_matrix_singular() {
-        let mut matrix = PatternLu::new(2, vec![(0, 0), (0, 1), (1, 0), (1, 1)]);
+        let (mut matrix, _) = PatternLu::new(2, &[(0, 0), (0, 1), (1, 0), (1, 1)]);
         matrix
             .values_mut()
-            .copy_from_slice(&[1.0, 1e-12, -3e11, 1e-1]);
+            .copy_from_slice(&[1.0, -3e11, 1e-12, 1e-1]);
         matrix.factor().unwrap();
         let mut x = [3.0, -1e11];
         matrix.solve(&mut x);
@@ -392,10 +468,11 @@ mod tests {
     fn a_chain_of_large_gains_is_not_singular() {
         let size = 4;
         let below = (1..size).map(|i| (i, i - 1));
-        let entries: Vec<(usize, usize)> = (0..size).map(|i| (i, i)).chain(below).collect();
-        let mut matrix = PatternLu::new(size, entries);
-        matrix.values_mut()[..size].fill(1.0);
-        matrix.values_mut()[size..].fill(-1e7);
+        let entries: Vec<(u32, u32)> = (0..size).map(|i| (i, i)).chain(below).collect();
+        let (mut matrix, slots) = PatternLu::new(size as usize, &entries);
+        for (&(row, column), &slot) in entries.iter().zip(&slots) {
+            matrix.values_mut()[slot as usize] = if row == column { 1.0 } else { -1e7 };
+        }
         matrix.factor().unwrap();
         let mut x = [1.0, 0.0, 0.0, 0.0];
         matrix.solve(&mut x);
@@ -407,18 +484,18 @@ mod tests {
 
     #[test]
     fn a_singular_matrix_is_told() {
-        let mut matrix = PatternLu::new(2, vec![(0, 0), (0, 1), (1, 0), (1, 1)]);
+        let (mut matrix, _) = PatternLu::new(2, &[(0, 0), (0, 1), (1, 0), (1, 1)]);
         matrix.values_mut().fill(1.0);
         assert_eq!(matrix.factor(), Err(SingularMatrix));
         let size = 100;
-        let entries: Vec<(usize, usize)> = (0..size)
+        let entries: Vec<(u32, u32)> = (0..size)
             .flat_map(|i| [(i, i), (i, (i + 1) % size)])
             .collect();
-        let mut matrix = PatternLu::new(size, entries);
-        matrix
-            .values_mut()
-            .chunks_mut(2)
-            .for_each(|pair| pair.copy_from_slice(&[1.0, -1.0]));
+        let (mut matrix, slots) = PatternLu::new(size as usize, &entries);
+        for pair in slots.chunks(2) {
+            matrix.values_mut()[pair[0] as usize] = 1.0;
+            matrix.values_mut()[pair[1] as usize] = -1.0;
+        }
         assert_eq!(
             matrix.factor(),
             Err(SingularMatrix),

@@ -16,6 +16,7 @@ impl RunSummary {
         let mut object = json!({
             "method": self.method,
             "reason": self.reason,
+            "workers": self.workers,
             "step": self.step,
             "steps": self.steps,
             "rejected": self.rejected,
@@ -123,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_run_has_these_keys_in_this_order() {
-        let all = "method reason step steps rejected iterations integrations linearizations \
+        let all = "method reason workers step steps rejected iterations integrations linearizations \
                    wall_seconds systems final quality completed reached message";
         let json = example().to_json();
         assert_eq!(keys(&json), all.split_whitespace().collect::<Vec<_>>());

@@ -28,7 +28,7 @@ const PART_OF_RUN: u32 = 50;
 
 /// Writes a column of doubles for `time` and for each variable, in groups of rows.
 ///
-/// After a group comes a footer that tells of all groups so far, so that the file can be read
+/// After a group comes a footer that lists all groups so far, so that the file can be read
 /// whenever it ends there: a program that is killed leaves all groups but those of the last second.
 /// What is in the midst of a group can be read once it is cut after the last footer.
 pub struct ParquetFile<W: Write + Send> {

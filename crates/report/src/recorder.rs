@@ -1,8 +1,10 @@
 //! Rows of results from the exchanges of a run.
 
+mod flat_rows;
+
 use std::io;
 
-use dovetail_core::{Connections, Error, Exchange, Observer, Task};
+use dovetail_core::{Connections, Error, Exchange, FlatRows, Need, Observer, Task};
 
 use crate::column::{RecordedColumn, elapsed};
 use crate::schedule::{Rows, Schedule, parts};
@@ -32,8 +34,15 @@ pub struct Recorder<S> {
     row_time: Option<f64>,
     /// Whether the held row is one of those that were asked for; the last one always is.
     wanted: bool,
+    /// The sink needs no row but the last.
+    last_only: bool,
+    /// There has been a row.
+    began: bool,
     /// The row before an event.
     before: Vec<f64>,
+    /// The least and the largest of each column over some rows.
+    low: Vec<f64>,
+    high: Vec<f64>,
     sink: S,
     label: String,
 }
@@ -102,7 +111,11 @@ impl<S: Sink> Recorder<S> {
             schedule: Schedule::new(Rows::Communications),
             both_sides: false,
             synchronous: true,
+            last_only: sink.need() == Need::LastStep,
+            began: false,
             before: row.clone(),
+            low: row.clone(),
+            high: row.clone(),
             row,
             row_time: None,
             wanted: true,
@@ -121,6 +134,11 @@ impl<S: Sink> Recorder<S> {
     pub fn with_both_sides(mut self) -> Self {
         self.both_sides = true;
         self
+    }
+
+    /// The newest row; empty where there was none.
+    pub fn last_row(&self) -> &[f64] {
+        if self.began { &self.row } else { &[] }
     }
 
     /// The sink.
@@ -159,11 +177,13 @@ impl<S: Sink> Recorder<S> {
 
     /// Moves the held row on to `time`, writing the old one if time has moved.
     fn hold(&mut self, time: f64) -> Result<(), Error> {
-        if self.wanted && self.row_time.is_some_and(|held| time > held) {
+        let moves = self.row_time.is_some_and(|held| time > held);
+        if self.wanted && moves && !self.last_only {
             self.emit()?;
         }
 
         self.row_time = Some(time);
+        self.began = true;
         Ok(())
     }
 
@@ -369,6 +389,18 @@ impl<S: Sink> Recorder<S> {
 }
 
 impl<S: Sink> Observer for Recorder<S> {
+    fn need(&self) -> Need {
+        if self.is_plain() {
+            self.sink.need()
+        } else {
+            Need::Steps
+        }
+    }
+
+    fn rows(&mut self, rows: FlatRows<'_>) -> Result<(), Error> {
+        self.record_flat(rows)
+    }
+
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
         let tasks = exchange.tasks;
         let signals = exchange.signals;
@@ -399,11 +431,15 @@ impl<S: Sink> Observer for Recorder<S> {
 }
 
 impl<S> Recorder<S> {
+    /// Whether rows are those of the communication times, as all systems answer together.
+    fn is_plain(&self) -> bool {
+        self.synchronous && self.schedule.is_at_communications() && !self.both_sides
+    }
+
     /// The time of an exchange that needs no histories.
     fn synchronous_time(&self, tasks: &[Task]) -> Option<f64> {
-        let plain = self.synchronous && self.schedule.is_at_communications() && !self.both_sides;
         let time = first_time(tasks)?;
-        (plain && is_together(tasks, time, self.histories.len())).then_some(time)
+        (self.is_plain() && is_together(tasks, time, self.histories.len())).then_some(time)
     }
 }
 

@@ -2,13 +2,41 @@
 
 use std::io;
 
+use dovetail_core::Need;
+
 /// Takes rows of results, one for each time, in the order of time.
 pub trait Sink {
     /// One row.
     fn row(&mut self, time: f64, values: &[f64]) -> io::Result<()>;
 
+    /// What it needs of rows that come many at a time: each of them, a [summary](Sink::summary), or the last one.
+    fn need(&self) -> Need {
+        Need::Steps
+    }
+
+    /// Whether a summary of the rows from the first to the last of these times says enough.
+    fn sums_up(&self, _first: f64, _last: f64) -> bool {
+        true
+    }
+
+    /// Several rows, for a sink that needs no more than this.
+    fn summary(&mut self, _rows: RowSummary<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
     /// There are no more rows. What was given must be safe now: written, not only buffered.
     fn close(&mut self) -> io::Result<()>;
+}
+
+/// Several rows, summed up.
+#[derive(Clone, Copy, Debug)]
+pub struct RowSummary<'a> {
+    /// The time of the last of them.
+    pub last: f64,
+    /// The least value in each column.
+    pub low: &'a [f64],
+    /// The largest.
+    pub high: &'a [f64],
 }
 
 /// Keeps the newest row only: the final values of a run.
@@ -21,6 +49,10 @@ pub struct LastRow {
 }
 
 impl Sink for LastRow {
+    fn need(&self) -> Need {
+        Need::LastStep
+    }
+
     fn row(&mut self, time: f64, values: &[f64]) -> io::Result<()> {
         self.time = Some(time);
         self.values.clear();

@@ -13,6 +13,8 @@ pub struct RunSummary {
     pub method: String,
     /// Why it was chosen, where the engine chose it.
     pub reason: Option<String>,
+    /// Where the systems ran and why, where the engine chose that.
+    pub workers: Option<String>,
     /// The macro-step, where it is fixed.
     pub step: Option<f64>,
     /// Where the run began.

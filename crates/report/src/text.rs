@@ -52,10 +52,20 @@ impl RunSummary {
         let steps = self.steps_line();
         let work = self.work_line();
 
+        let workers = self.workers_line();
+
         format!(
-            "{verdict}{}{reason}\n{progress}\n{steps}\n{work}\n",
+            "{verdict}{}{reason}\n{progress}\n{steps}\n{work}\n{workers}",
             self.method
         )
+    }
+
+    /// Where the systems ran, where that was chosen.
+    fn workers_line(&self) -> String {
+        match &self.workers {
+            Some(workers) => format!("systems ran in {workers}\n"),
+            None => String::new(),
+        }
     }
 
     /// What the result is worth; nothing of a summary that nobody has judged.

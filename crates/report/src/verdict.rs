@@ -2,10 +2,10 @@
 
 use std::io;
 
-use dovetail_core::{Notice, Remedy};
+use dovetail_core::{Need, Notice, Remedy};
 
 use crate::number::significant;
-use crate::sink::Sink;
+use crate::sink::{RowSummary, Sink};
 
 /// What a run is worth, by the evidence there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -236,6 +236,28 @@ impl VariableRanges {
 }
 
 impl Sink for VariableRanges {
+    fn need(&self) -> Need {
+        Need::Rows
+    }
+
+    /// Not where the first third of the run ends among them.
+    fn sums_up(&self, first: f64, last: f64) -> bool {
+        !self.low.is_empty() && (last <= self.third || first > self.third)
+    }
+
+    fn summary(&mut self, rows: RowSummary<'_>) -> io::Result<()> {
+        let is_early = rows.last <= self.third;
+        for (column, (&low, &high)) in rows.low.iter().zip(rows.high).enumerate() {
+            self.widen(column, low);
+            self.widen(column, high);
+            if is_early {
+                let most = low.abs().max(high.abs());
+                self.early[column] = self.early[column].max(most);
+            }
+        }
+        Ok(())
+    }
+
     fn row(&mut self, time: f64, values: &[f64]) -> io::Result<()> {
         if self.low.is_empty() {
             self.low = values.to_vec();
@@ -326,6 +348,26 @@ mod tests {
         };
         assert!(judge(&grown(0.5), ErrorSource::Interfaces, &Caveat::None, None).2);
         assert!(!judge(&grown(1e-4), ErrorSource::Interfaces, &Caveat::None, None).2);
+    }
+
+    #[test]
+    fn a_summary_says_what_its_rows_say() {
+        let rows = [(0.0, 1.0), (0.5, -2.0), (0.8, 3.0), (1.5, 9.0)];
+        let (mut each, mut summed) = (VariableRanges::new(0.0, 3.0), VariableRanges::new(0.0, 3.0));
+        rows.iter()
+            .for_each(|(time, value)| each.row(*time, &[*value]).unwrap());
+        assert!(!summed.sums_up(0.0, 0.5), "nothing to widen yet");
+        summed.row(0.0, &[1.0]).unwrap();
+        assert!(
+            !summed.sums_up(0.5, 1.5),
+            "across the end of the first third"
+        );
+        for (last, low, high) in [(0.8, [-2.0], [3.0]), (1.5, [9.0], [9.0])] {
+            let (low, high) = (&low, &high);
+            assert!(summed.sums_up(last, last));
+            summed.summary(RowSummary { last, low, high }).unwrap();
+        }
+        assert_eq!(each, summed);
     }
 
     #[test]

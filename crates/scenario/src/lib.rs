@@ -7,6 +7,8 @@ mod assembly;
 mod bytes;
 mod catalog;
 mod connected;
+#[cfg(feature = "mpi")]
+mod cost;
 mod diagnostic;
 mod enclosure;
 mod enclosure_methods;
@@ -32,10 +34,16 @@ pub use catalog::Catalog;
 pub use diagnostic::{BadModel, GivenChoice, Problem, SourceText};
 pub use dovetail_ssp::DEFAULT_SSD;
 pub use dovetail_workers::ProcessPool;
+#[cfg(feature = "mpi")]
+pub use dovetail_workers::{Network, dismiss_ranks};
 pub use enclosure_methods::ENCLOSURES;
 pub use options::{Choices, RunOptions};
 pub use overrides::Overrides;
+#[cfg(feature = "mpi")]
+pub use placement::RankPlacement;
 pub use placement::{Placement, helpers};
+#[cfg(feature = "mpi")]
+pub use process::rank::serve_rank;
 pub use process::worker::serve_worker;
 pub use run::session::{RunEnd, Session};
 pub use scenario::{NoEquations, Scenario};

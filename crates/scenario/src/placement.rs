@@ -9,7 +9,9 @@ use std::time::Duration;
 use dovetail_core::{Notice, Remedy, System, Workers};
 use dovetail_fmi::{NOTEBOOK_WORDS, calls_under_way};
 use dovetail_methods::MethodKind;
-use dovetail_workers::{NOTE_WORDS, ProcessPool, SingleThread, Threads};
+#[cfg(feature = "mpi")]
+use dovetail_workers::Network;
+use dovetail_workers::{Auto, AutoOptions, NOTE_WORDS, ProcessPool, SingleThread, Threads};
 
 use crate::diagnostic::Problem;
 use crate::process::texts::TEXTS;
@@ -17,13 +19,36 @@ use crate::process::texts::TEXTS;
 /// Where the systems of a run live. The numbers of a run do not depend on it.
 #[derive(Clone, Debug, Default)]
 pub enum Placement {
-    /// In the calling thread, one after the other: nothing is faster for light systems.
+    /// In the calling thread or in several, whichever is faster: that is measured in the first steps.
     #[default]
+    Auto,
+    /// In the calling thread, one after the other.
     SingleThread,
     /// In so many threads, the calling one among them, or one for each core; no more than there are systems.
     Threads(Option<NonZeroUsize>),
     /// Each in a process of its own: none can take the program with it.
     Processes(ProcessPool),
+    /// On the ranks of an MPI program, of which this one is the first.
+    #[cfg(feature = "mpi")]
+    Ranks(RankPlacement),
+}
+
+/// How systems are spread over ranks.
+#[cfg(feature = "mpi")]
+#[derive(Clone, Copy, Debug)]
+pub struct RankPlacement {
+    /// All ranks; the others call [`serve_rank`](crate::serve_rank).
+    pub network: &'static Network,
+    /// Whether this rank has no systems of its own.
+    pub orchestrator_only: bool,
+}
+
+#[cfg(feature = "mpi")]
+impl RankPlacement {
+    /// The ranks that have systems.
+    pub(crate) fn owners(&self) -> std::ops::Range<usize> {
+        usize::from(self.orchestrator_only)..self.network.size()
+    }
 }
 
 impl Placement {
@@ -39,11 +64,28 @@ impl Placement {
         Self::Processes(helpers(program, arguments, limit, interrupted))
     }
 
-    /// Puts the systems where they are to live.
-    pub(crate) fn place(&self, systems: Vec<Box<dyn System>>) -> Result<Box<dyn Workers>, Problem> {
+    /// Puts the systems where they are to live. Those of one group may share memory, and are asked one after the other
+    /// unless threads were asked for.
+    pub(crate) fn place(
+        &self,
+        systems: Vec<Box<dyn System>>,
+        groups: Vec<usize>,
+        kind: &dyn MethodKind,
+    ) -> Result<Box<dyn Workers>, Problem> {
         match self {
-            // Systems in processes are placed when they are made.
-            Self::SingleThread | Self::Processes(_) => Ok(Box::new(SingleThread::new(systems))),
+            Self::Auto => {
+                let options = AutoOptions {
+                    groups,
+                    one_at_a_time: kind.properties().one_at_a_time,
+                    threads: None,
+                };
+                Ok(Box::new(Auto::new(systems, options)))
+            }
+            Self::SingleThread => Ok(Box::new(SingleThread::new(systems))),
+            // Systems elsewhere are placed when they are made.
+            Self::Processes(_) => Ok(Box::new(SingleThread::new(systems))),
+            #[cfg(feature = "mpi")]
+            Self::Ranks(_) => Ok(Box::new(SingleThread::new(systems))),
             Self::Threads(asked) => {
                 let threads = asked
                     .or_else(|| available_parallelism().ok())
@@ -70,8 +112,34 @@ impl Placement {
                 let text = format!("{name} asks one system at a time: one thread did all the work");
                 Some(text.into())
             }
+            #[cfg(feature = "mpi")]
+            Self::Ranks(ranks) => ranks.warning(kind, systems),
             _ => None,
         }
+    }
+}
+
+#[cfg(feature = "mpi")]
+impl RankPlacement {
+    fn warning(&self, kind: &dyn MethodKind, systems: usize) -> Option<Notice> {
+        let ranks = self.owners().len();
+        if self.network.size() == 1 {
+            let text = "there is only one rank, and all systems ran on it";
+            return Some(Notice::from(text.to_owned()).with([Remedy::MoreRanks]));
+        }
+        if ranks > systems {
+            let idle = ranks - systems;
+            let text =
+                format!("{idle} of {ranks} ranks had nothing to do: there are {systems} systems");
+            return Some(text.into());
+        }
+
+        let name = kind.name();
+        let one_at_a_time = kind.properties().one_at_a_time && ranks > 1;
+        one_at_a_time.then(|| {
+            let text = format!("{name} asks one system at a time: the ranks took turns");
+            text.into()
+        })
     }
 }
 

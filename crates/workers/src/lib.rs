@@ -1,21 +1,43 @@
 //! Where systems live.
 //!
-//! [`SingleThread`] keeps them in the calling thread, [`Threads`] spreads them over threads of this process, [`Processes`] gives each a process of its
-//! own. Each system is asked the same questions in the same order as under
-//! [`SingleThread`], so that a run does not depend on where its
+//! [`SingleThread`] keeps them in the calling thread, [`Threads`] spreads them over threads of this process, [`Auto`] does either, whichever is
+//! faster, [`Processes`] gives each a process of its own, and with the feature `mpi` `Ranks` spreads them over the ranks of an MPI program. Each
+//! system is asked the same questions in the same order as under [`SingleThread`], so that a run does not depend on where its
 //! systems live, to the last bit.
 
+mod answering;
+mod assignment;
+mod auto;
+mod conversation;
+mod dictionary;
+mod flat_systems;
 mod handoff;
+mod message;
+mod operator_workspaces;
 mod partition;
 mod processes;
+#[cfg(feature = "mpi")]
+mod ranks;
+mod remote_system;
+mod remote_task;
 mod single_thread;
 mod slot;
 mod stopwatch;
 mod threads;
+mod wire;
+mod words;
 
+pub use auto::{Auto, AutoOptions};
+pub use message::TextTable;
 pub use processes::{
-    FinalNotes, NOTE_WORDS, ProcessError, ProcessLoss, ProcessPool, Processes, Reader, Remote,
-    StartError, SystemEnd, SystemFactory, SystemRequest, TaskProcess, TextTable, Writer, serve,
+    FinalNotes, NOTE_WORDS, ProcessError, ProcessLoss, ProcessPool, Processes, Remote, StartError,
+    SystemEnd, SystemFactory, SystemRequest, TaskProcess, serve,
+};
+#[cfg(feature = "mpi")]
+pub use ranks::{
+    Making, Network, RankError, RankLoss, RankPlace, RankSystem, Ranks, deal, dismiss_ranks,
+    measure_on_ranks, serve_rank,
 };
 pub use single_thread::SingleThread;
 pub use threads::Threads;
+pub use wire::{Reader, Writer};

@@ -3,12 +3,15 @@
 use std::any::Any;
 use std::mem::swap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 
 use dovetail_core::{
-    Archive, Error, EvaluateTask, LinearizeTask, System, Task, Work, visit_system,
+    Archive, Error, EvaluateTask, LinearizeTask, OperatorTask, Task, Work, visit_system,
 };
 
-use crate::slot::{Operation, Slot, WorkerTask, advance, evaluate, linearize};
+use crate::assignment::Assignment;
+use crate::operator_workspaces::OperatorWorkspaces;
+use crate::slot::{Operation, Slot, WorkerTask, advance, evaluate, linearize, operators};
 
 /// Some of the systems, and what they are asked.
 pub(crate) struct Partition {
@@ -16,14 +19,15 @@ pub(crate) struct Partition {
     tasks: Batch<Task>,
     linearizations: Batch<LinearizeTask>,
     evaluations: Batch<EvaluateTask>,
+    operators: Batch<OperatorTask>,
     failure: Option<TaskFailure>,
 }
 
-/// The systems at the positions that leave the same remainder. Systems of one kind tend to stand
-/// side by side in a model; dealing them out like cards spreads every kind over all partitions.
+/// The systems that fall to this partition, in the order of their positions.
 struct Slots {
     slots: Vec<Slot>,
-    partitions: usize,
+    assignment: Arc<Assignment>,
+    workspaces: OperatorWorkspaces,
 }
 
 /// Tasks handed over. They are swapped in and out, so that nothing is copied and nothing allocated.
@@ -58,16 +62,31 @@ impl BatchTask for EvaluateTask {
     }
 }
 
+impl BatchTask for OperatorTask {
+    fn batch(partition: &mut Partition) -> &mut Batch<Self> {
+        &mut partition.operators
+    }
+}
+
 impl Partition {
-    /// Deals the systems out to so many partitions.
-    pub fn deal(systems: Vec<Box<dyn System>>, partitions: usize) -> Vec<Self> {
-        let mut dealt: Vec<Vec<Slot>> = (0..partitions).map(|_| Vec::new()).collect();
-        for (position, system) in systems.into_iter().enumerate() {
-            dealt[position % partitions].push(Slot::new(system));
+    /// One partition for each thread, with the systems that fall to it.
+    pub fn deal(slots: Vec<Slot>, assignment: &Arc<Assignment>) -> Vec<Self> {
+        let mut dealt: Vec<Vec<Slot>> = (0..assignment.threads()).map(|_| Vec::new()).collect();
+        for (system, slot) in slots.into_iter().enumerate() {
+            dealt[assignment.thread(system)].push(slot);
         }
 
-        let slots = dealt.into_iter().map(|slots| Slots { slots, partitions });
+        let slots = dealt.into_iter().map(|slots| Slots {
+            slots,
+            assignment: Arc::clone(assignment),
+            workspaces: OperatorWorkspaces::default(),
+        });
         slots.map(Self::new).collect()
+    }
+
+    /// The systems, in the order of their positions; the partition has none from here on.
+    pub fn take_slots(&mut self) -> Vec<Slot> {
+        std::mem::take(&mut self.slots.slots)
     }
 
     fn new(slots: Slots) -> Self {
@@ -77,6 +96,7 @@ impl Partition {
             tasks: Batch::new(count, advance),
             linearizations: Batch::new(count, linearize),
             evaluations: Batch::new(count, evaluate),
+            operators: Batch::new(count, operators),
             failure: None,
         }
     }
@@ -99,12 +119,14 @@ impl Partition {
             tasks,
             linearizations,
             evaluations,
+            operators,
             ..
         } = self;
         self.failure = tasks
             .carry_out(slots)
             .or_else(|| linearizations.carry_out(slots))
-            .or_else(|| evaluations.carry_out(slots));
+            .or_else(|| evaluations.carry_out(slots))
+            .or_else(|| operators.carry_out(slots));
     }
 
     /// Gives back what was taken over, carried out or not, and records what the systems have done
@@ -147,7 +169,7 @@ impl Partition {
 
 impl Slots {
     fn of(&mut self, system: usize) -> &mut Slot {
-        &mut self.slots[system / self.partitions]
+        &mut self.slots[self.assignment.place(system)]
     }
 
     /// One task after the other, up to the first that fails.
@@ -159,15 +181,16 @@ impl Slots {
     ) -> Option<TaskFailure> {
         tasks.find_map(|(position, task)| {
             // What a panic may leave half done is the caller's affair, in whose thread it goes on.
-            let cause =
-                match catch_unwind(AssertUnwindSafe(|| operation(self.of(task.system()), task))) {
-                    Ok(Ok(())) => {
-                        record(task.system(), self.of(task.system()).work);
-                        return None;
-                    }
-                    Ok(Err(error)) => Cause::Error(error),
-                    Err(payload) => Cause::Panic(payload),
-                };
+            let slot = &mut self.slots[self.assignment.place(task.system())];
+            let call = || operation(slot, &mut self.workspaces, task);
+            let cause = match catch_unwind(AssertUnwindSafe(call)) {
+                Ok(Ok(())) => {
+                    record(task.system(), self.of(task.system()).work);
+                    return None;
+                }
+                Ok(Err(error)) => Cause::Error(error),
+                Err(payload) => Cause::Panic(payload),
+            };
             Some(TaskFailure { position, cause })
         })
     }

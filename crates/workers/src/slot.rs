@@ -1,9 +1,11 @@
 //! A system in its slot, and the calls it can receive.
 
 use dovetail_core::{
-    Error, EvaluateTask, Interface, Linearization, LinearizeTask, System, Task, Work,
+    Capabilities, Error, EvaluateTask, Interface, Linearization, LinearizeTask, OperatorShape,
+    OperatorTask, System, Task, Work,
 };
 
+use crate::operator_workspaces::OperatorWorkspaces;
 use crate::stopwatch::Stopwatch;
 
 /// A system, and what it has done so far.
@@ -23,8 +25,27 @@ impl Slot {
     }
 }
 
-/// One call of the system in a slot.
-pub(crate) type Operation<T> = fn(&mut Slot, &mut T) -> Result<(), Error>;
+/// What is known of systems before they are asked anything: their interfaces, and what they can do.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub interfaces: Vec<Interface>,
+    pub capabilities: Vec<Capabilities>,
+}
+
+impl Known {
+    pub fn of(systems: &mut [Box<dyn System>]) -> Self {
+        Self {
+            interfaces: systems.iter().map(|s| s.interface().clone()).collect(),
+            capabilities: systems
+                .iter_mut()
+                .map(|s| Capabilities::of(s.as_mut()))
+                .collect(),
+        }
+    }
+}
+
+/// One call of the system in a slot, with room that the systems of a thread share.
+pub(crate) type Operation<T> = fn(&mut Slot, &mut OperatorWorkspaces, &mut T) -> Result<(), Error>;
 
 /// What systems are asked by: a task of either kind.
 pub(crate) trait WorkerTask: Sized {
@@ -90,13 +111,35 @@ impl WorkerTask for EvaluateTask {
     }
 }
 
-pub(crate) fn begin(slot: &mut Slot, task: &mut Task) -> Result<(), Error> {
+impl WorkerTask for OperatorTask {
+    fn system(&self) -> usize {
+        self.system
+    }
+
+    fn is_due(&self) -> bool {
+        self.due
+    }
+
+    fn blank() -> Self {
+        Self::new(0, OperatorShape::of(&Interface::default(), 0, false, false))
+    }
+}
+
+pub(crate) fn begin(
+    slot: &mut Slot,
+    _: &mut OperatorWorkspaces,
+    task: &mut Task,
+) -> Result<(), Error> {
     task.response.begin();
     slot.system
         .begin(task.step, &task.inputs, &mut task.response)
 }
 
-pub(crate) fn advance(slot: &mut Slot, task: &mut Task) -> Result<(), Error> {
+pub(crate) fn advance(
+    slot: &mut Slot,
+    _: &mut OperatorWorkspaces,
+    task: &mut Task,
+) -> Result<(), Error> {
     let Slot {
         system,
         work,
@@ -110,7 +153,11 @@ pub(crate) fn advance(slot: &mut Slot, task: &mut Task) -> Result<(), Error> {
     Ok(())
 }
 
-pub(crate) fn trial(slot: &mut Slot, task: &mut Task) -> Result<(), Error> {
+pub(crate) fn trial(
+    slot: &mut Slot,
+    _: &mut OperatorWorkspaces,
+    task: &mut Task,
+) -> Result<(), Error> {
     let Slot {
         system,
         work,
@@ -127,7 +174,11 @@ pub(crate) fn trial(slot: &mut Slot, task: &mut Task) -> Result<(), Error> {
     Ok(())
 }
 
-pub(crate) fn linearize(slot: &mut Slot, task: &mut LinearizeTask) -> Result<(), Error> {
+pub(crate) fn linearize(
+    slot: &mut Slot,
+    _: &mut OperatorWorkspaces,
+    task: &mut LinearizeTask,
+) -> Result<(), Error> {
     let Slot {
         system,
         work,
@@ -143,7 +194,11 @@ pub(crate) fn linearize(slot: &mut Slot, task: &mut LinearizeTask) -> Result<(),
     Ok(())
 }
 
-pub(crate) fn evaluate(slot: &mut Slot, task: &mut EvaluateTask) -> Result<(), Error> {
+pub(crate) fn evaluate(
+    slot: &mut Slot,
+    _: &mut OperatorWorkspaces,
+    task: &mut EvaluateTask,
+) -> Result<(), Error> {
     let evaluate = slot
         .system
         .evaluate()
@@ -151,4 +206,14 @@ pub(crate) fn evaluate(slot: &mut Slot, task: &mut EvaluateTask) -> Result<(), E
     slot.stopwatch.time(&mut slot.work.seconds, || {
         evaluate.evaluate_into(task.time, &mut task.evaluation)
     })
+}
+
+/// The system itself has no part in it: its time is not counted.
+pub(crate) fn operators(
+    _: &mut Slot,
+    workspaces: &mut OperatorWorkspaces,
+    task: &mut OperatorTask,
+) -> Result<(), Error> {
+    workspaces.compute(task);
+    Ok(())
 }

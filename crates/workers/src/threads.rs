@@ -5,18 +5,19 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle, available_parallelism, current};
 
 use dovetail_core::{
-    Archive, Capabilities, Error, EvaluateTask, Interface, LinearizeTask, System, Task, Work,
-    Workers,
+    Archive, Capabilities, Error, EvaluateTask, Interface, LinearizeTask, OperatorTask, System,
+    Task, Work, Workers,
 };
 
+use crate::assignment::Assignment;
 use crate::handoff::Handoff;
 use crate::partition::{BatchTask, Partition, TaskFailure};
-use crate::slot::{Operation, advance, begin, evaluate, linearize, trial};
+use crate::slot::{Known, Operation, Slot, advance, begin, evaluate, linearize, operators, trial};
 
 /// How often a side looks for its turn before it sleeps: some ten microseconds, about what sleeping
 /// and being woken cost.
 ///
-/// By the benchmark `threads` on two free cores: with 200, steps of 30 µs took 1.3 times as long as
+/// Measured on a ring of ten systems, two free cores: with 200, steps of 30 µs took 1.3 times as long as
 /// in a single thread, with 1000 they took 0.6 times as long, with 5000 no less. Where others want
 /// the cores too, looking longer takes time from those that work: with 20000 even heavy systems
 /// were up to 1.7 times slower than in a single thread.
@@ -24,8 +25,7 @@ const SPINS: u32 = 1000;
 
 /// Systems spread over a fixed number of threads, the calling one among them.
 ///
-/// The systems are dealt out once, like cards: with n threads, the system at position k falls to
-/// thread k mod n. Each system sees the calls it would see under
+/// The systems are dealt out once. Each system sees the calls it would see under
 /// [`SingleThread`](crate::SingleThread), in the same order, so that its answers are the
 /// same to the last bit; which thread carries them out cannot be seen. Where all systems that are
 /// due fall to one thread, as always under a method that asks one system at a time, the calling
@@ -41,8 +41,8 @@ const SPINS: u32 = 1000;
 /// **Panics.** A panic of a system is one of the caller, as it is in a single thread; the other
 /// threads are not harmed.
 pub struct Threads {
-    interfaces: Vec<Interface>,
-    capabilities: Vec<Capabilities>,
+    known: Known,
+    assignment: Arc<Assignment>,
     work: Vec<Work>,
     handoffs: Vec<Arc<Handoff>>,
     /// The thread of every handoff but the first, which is the caller's.
@@ -56,31 +56,50 @@ impl Threads {
     /// there are systems. Fails where the operating system gives no more threads.
     pub fn new(mut systems: Vec<Box<dyn System>>, threads: NonZeroUsize) -> std::io::Result<Self> {
         let count = threads.get().min(systems.len()).max(1);
-        let mut workers = Self {
-            interfaces: systems.iter().map(|s| s.interface().clone()).collect(),
-            capabilities: systems
-                .iter_mut()
-                .map(|s| Capabilities::of(s.as_mut()))
-                .collect(),
-            work: vec![Work::default(); systems.len()],
-            handoffs: Vec::with_capacity(count),
-            helpers: Vec::with_capacity(count - 1),
-            busy: vec![false; count],
-        };
-        let spins = spins_for(count);
-
-        for partition in Partition::deal(systems, count) {
-            let handoff = Handoff::new(partition, spins);
-            workers.handoffs.push(Arc::new(handoff));
-        }
+        let known = Known::of(&mut systems);
+        let assignment = Assignment::dealt(systems.len(), count);
+        let slots = systems.into_iter().map(Slot::new).collect();
+        let mut workers = Self::of_slots(slots, known, assignment);
 
         workers.start_threads()?;
         Ok(workers)
     }
 
+    /// The same with systems that have worked elsewhere before; no thread is started yet.
+    pub(crate) fn of_slots(slots: Vec<Slot>, known: Known, assignment: Assignment) -> Self {
+        let count = assignment.threads();
+        let assignment = Arc::new(assignment);
+        let work = slots.iter().map(|slot| slot.work).collect();
+        let spins = spins_for(count);
+        let partitions = Partition::deal(slots, &assignment).into_iter();
+
+        Self {
+            known,
+            work,
+            handoffs: partitions
+                .map(|partition| Arc::new(Handoff::new(partition, spins)))
+                .collect(),
+            assignment,
+            helpers: Vec::with_capacity(count - 1),
+            busy: vec![false; count],
+        }
+    }
+
+    /// The systems as they are, to go on elsewhere. The threads end.
+    pub(crate) fn into_slots(mut self) -> (Vec<Slot>, Known) {
+        let handoffs = self.handoffs.iter();
+        let mut dealt: Vec<_> = handoffs
+            .map(|handoff| handoff.with(Partition::take_slots).into_iter())
+            .collect();
+        let next = |system| dealt[self.assignment.thread(system)].next();
+        let slots = (0..self.work.len()).filter_map(next).collect();
+
+        (slots, std::mem::take(&mut self.known))
+    }
+
     /// Starts the threads of all handoffs but the first, and waits until they run: a thread
     /// allocates while it starts, which is not to happen in the midst of a run.
-    fn start_threads(&mut self) -> std::io::Result<()> {
+    pub(crate) fn start_threads(&mut self) -> std::io::Result<()> {
         for (number, handoff) in self.handoffs.iter().enumerate().skip(1) {
             let handoff = Arc::clone(handoff);
             let builder = Builder::new().name(format!("systems-{number}"));
@@ -124,11 +143,9 @@ impl Threads {
 
     /// Marks the partitions to which tasks fall that are due.
     fn mark_busy<T: BatchTask>(&mut self, tasks: &[T]) {
-        let partitions = self.handoffs.len();
         self.busy.fill(false);
-
         for task in tasks.iter().filter(|task| task.is_due()) {
-            self.busy[task.system() % partitions] = true;
+            self.busy[self.assignment.thread(task.system())] = true;
         }
     }
 
@@ -139,7 +156,7 @@ impl Threads {
         tasks: &mut [T],
         operation: Operation<T>,
     ) -> Option<TaskFailure> {
-        let tasks = due_in_partition(tasks, own, self.handoffs.len());
+        let tasks = due_in_partition(tasks, own, &self.assignment);
         let work = &mut self.work;
         self.handoffs[own].with(|partition| partition.carry_out(operation, tasks, work))
     }
@@ -163,7 +180,7 @@ impl Threads {
     fn hand_over<T: BatchTask>(&self, tasks: &mut [T], operation: Operation<T>) {
         let caller = current();
         for (number, handoff) in self.others() {
-            let theirs = due_in_partition(tasks, number, self.handoffs.len());
+            let theirs = due_in_partition(tasks, number, &self.assignment);
             handoff.with(|partition| partition.accept(operation, theirs));
             handoff.request(&caller, self.helpers[number - 1].thread());
         }
@@ -187,22 +204,22 @@ fn spins_for(threads: usize) -> u32 {
 }
 
 /// The tasks that are due and fall to a partition, with their positions.
-fn due_in_partition<T: BatchTask>(
-    tasks: &mut [T],
+fn due_in_partition<'t, T: BatchTask>(
+    tasks: &'t mut [T],
     number: usize,
-    partitions: usize,
-) -> impl Iterator<Item = (usize, &mut T)> {
+    assignment: &'t Assignment,
+) -> impl Iterator<Item = (usize, &'t mut T)> {
     let tasks = tasks.iter_mut().enumerate();
-    tasks.filter(move |(_, task)| task.is_due() && task.system() % partitions == number)
+    tasks.filter(move |(_, task)| task.is_due() && assignment.thread(task.system()) == number)
 }
 
 impl Workers for Threads {
     fn interfaces(&self) -> &[Interface] {
-        &self.interfaces
+        &self.known.interfaces
     }
 
     fn capabilities(&self) -> &[Capabilities] {
-        &self.capabilities
+        &self.known.capabilities
     }
 
     fn begin(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
@@ -225,13 +242,16 @@ impl Workers for Threads {
         self.call(tasks, evaluate)
     }
 
+    fn operators(&mut self, tasks: &mut [OperatorTask]) -> Result<(), Error> {
+        self.call(tasks, operators)
+    }
+
     fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.slice(&mut self.work)?;
-        let partitions = self.handoffs.len();
 
-        for system in 0..self.interfaces.len() {
+        for system in 0..self.work.len() {
             let work = self.work[system];
-            let handoff = &self.handoffs[system % partitions];
+            let handoff = &self.handoffs[self.assignment.thread(system)];
             handoff.with(|partition| partition.visit(system, work, archive))?;
         }
         Ok(())

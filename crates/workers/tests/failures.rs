@@ -39,7 +39,7 @@ impl Counter {
         }];
         let interface = Interface {
             name: format!("s{name}"),
-            outputs,
+            outputs: outputs.into(),
             ..Interface::default()
         };
         Box::new(Self {

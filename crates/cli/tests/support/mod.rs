@@ -213,3 +213,41 @@ pub fn pair(stop: f64, a: [&str; 2], b: [&str; 2]) -> String {
         system("b", b)
     )
 }
+
+/// What `mpirun` is started with to run a program on so many ranks.
+fn mpirun(ranks: usize) -> Command {
+    let mut command = Command::new("mpirun");
+    command
+        .args(["--allow-run-as-root", "--oversubscribe", "-n"])
+        .arg(ranks.to_string())
+        .stdin(Stdio::null());
+    command
+}
+
+/// A command on so many ranks that has not begun.
+pub fn command_on_ranks(ranks: usize, arguments: &[&str]) -> Command {
+    let mut command = mpirun(ranks);
+    command.arg(env!("CARGO_BIN_EXE_dovetail")).args(arguments);
+    command
+}
+
+/// Whether this process is a rank of an MPI program.
+pub fn is_rank() -> bool {
+    std::env::var_os("OMPI_COMM_WORLD_SIZE").is_some()
+}
+
+/// Runs this very program on so many ranks, and asserts that it succeeds.
+pub fn run_on_ranks(ranks: usize) {
+    let program = std::env::current_exe().expect("this program has a file");
+    let status = mpirun(ranks).arg(program).status();
+    let status = status.expect("mpirun is installed");
+    assert!(status.success(), "{ranks} ranks: {status}");
+}
+
+/// Runs this very program on so many ranks, which see this variable.
+pub fn output_on_ranks(ranks: usize, variable: &str, value: &str) -> Done {
+    let program = std::env::current_exe().expect("this program has a file");
+    let mut command = mpirun(ranks);
+    command.arg(program).env(variable, value);
+    command.output().expect("mpirun is installed").into()
+}

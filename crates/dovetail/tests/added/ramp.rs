@@ -53,7 +53,7 @@ impl RampSource {
         Ramp {
             interface: Interface {
                 name: self.name.clone(),
-                outputs: vec![output],
+                outputs: vec![output].into(),
                 ..Interface::default()
             },
             slope: self.slope,

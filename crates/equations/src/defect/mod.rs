@@ -24,7 +24,7 @@ mod system;
 
 use dovetail_core::{Connections, Linearization, Source};
 
-use crate::native::{Definition, Dynamics};
+use crate::native::{Definition, Dynamics, Programs};
 use coupling::CoupledSensitivity;
 use gathered::{GAUSS, Gathered};
 use system::{Feeder, LinearizedSystem};
@@ -269,7 +269,11 @@ fn linearized_systems(
 
     for (system, definition) in definitions.iter().enumerate() {
         systems.push(LinearizedSystem {
-            dynamics: Dynamics::new(&definition.model, None, &definition.parameters),
+            dynamics: Dynamics::new(
+                &definition.model,
+                &Programs::new(&definition.model, None),
+                &definition.parameters,
+            ),
             here: Linearization::of(&connections.interfaces()[system]),
             places: places[system].clone(),
             first_state,

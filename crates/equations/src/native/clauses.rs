@@ -7,7 +7,6 @@ use crate::model::{Model, Trigger};
 /// The clauses of a model.
 pub(super) struct Clauses {
     all: Vec<Clause>,
-    conditions: usize,
     /// Scratch: whether conditions hold, and what would be set.
     pub truths: Vec<f64>,
     pub values: Vec<f64>,
@@ -52,7 +51,6 @@ impl Clauses {
         let inputs = model.input_leaves();
         Self {
             all,
-            conditions,
             truths: vec![0.0; conditions],
             values: vec![0.0; assignments],
             columns: DMatrix::zeros(assignments, model.states.len() + inputs),
@@ -62,11 +60,6 @@ impl Clauses {
 
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
-    }
-
-    /// How many of them have a condition.
-    pub fn conditions(&self) -> usize {
-        self.conditions
     }
 
     /// Notes which states are set: by clauses whose conditions have become true, or by the clock.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dovetail_core::{Input, Interface, Output};
+use dovetail_core::{Input, Interface, Output, SharedList};
 
 use crate::model::Model;
 
@@ -22,46 +22,52 @@ pub struct Definition {
     /// Start values of the inputs: first guesses for initialization.
     pub inputs: Vec<f64>,
     /// Units of the inputs, where they are given.
-    pub input_units: Vec<Option<String>>,
+    pub input_units: SharedList<Option<String>>,
     /// Units of the outputs, where they are given.
-    pub output_units: Vec<Option<String>>,
+    pub output_units: SharedList<Option<String>>,
     /// Relative tolerance of the integrator.
     pub tolerance: f64,
 }
 
 impl Definition {
+    /// The relative tolerance of the integrator where nothing else is said.
+    pub const TOLERANCE: f64 = 1e-10;
+
     /// A definition without units, at the default tolerance.
     pub fn new(
         name: &str,
-        model: Model,
+        model: impl Into<Arc<Model>>,
         parameters: Vec<f64>,
         states: Vec<f64>,
         inputs: Vec<f64>,
     ) -> Self {
+        let model = model.into();
         Self {
             name: name.to_owned(),
-            input_units: vec![None; model.inputs.len()],
-            output_units: vec![None; model.outputs.len()],
-            model: Arc::new(model),
+            input_units: vec![None; model.inputs.len()].into(),
+            output_units: vec![None; model.outputs.len()].into(),
+            model,
             parameters,
             states,
             sample: None,
             inputs,
-            tolerance: 1e-10,
+            tolerance: Self::TOLERANCE,
         }
     }
 
     /// The system's interface. Feedthrough is that of the equations' structure.
     pub fn interface(&self) -> Interface {
-        let inputs = 0..self.model.inputs.len();
-        let outputs = 0..self.model.outputs.len();
+        self.model.shared().interface(self)
+    }
 
-        Interface {
-            name: self.name.clone(),
-            inputs: inputs.map(|index| self.input(index)).collect(),
-            outputs: outputs.map(|index| self.output(index)).collect(),
-            states: self.model.states.clone(),
-        }
+    pub(super) fn describe_inputs(&self) -> SharedList<Input> {
+        let inputs = 0..self.model.inputs.len();
+        inputs.map(|index| self.input(index)).collect()
+    }
+
+    pub(super) fn describe_outputs(&self) -> SharedList<Output> {
+        let outputs = 0..self.model.outputs.len();
+        outputs.map(|index| self.output(index)).collect()
     }
 
     /// Start values of the inputs, then of those that are delayed: they are the same.

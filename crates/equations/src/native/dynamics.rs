@@ -5,13 +5,13 @@ use std::sync::Arc;
 use dovetail_core::{EventGradient, Linearization};
 use nalgebra::DMatrix;
 
+use super::programs::{Programs, SwitchingPrograms};
 use super::sliding::{Layer, Of, Sliding};
 use crate::dual::Dual;
 use crate::evaluator::Evaluator;
-use crate::held::HeldModel;
 use crate::model::Model;
 use crate::number::Number;
-use crate::switches::{Threshold, next_switch};
+use crate::switches::{Threshold, next_switch, thresholds};
 
 type First = Dual<f64>;
 type Second = Dual<Dual<f64>>;
@@ -44,6 +44,9 @@ pub(crate) struct Dynamics {
     f_first: Evaluator<First>,
     g_first: Evaluator<First>,
     g_second: Evaluator<Second>,
+    /// Room for parameters on their way to evaluators.
+    first_parameters: Vec<First>,
+    second_parameters: Vec<Second>,
     /// For each input, whether its slope is used.
     uses_slope: Vec<bool>,
     /// The input that each delayed one moves with; none once the past is known.
@@ -69,30 +72,30 @@ pub(super) struct Switching {
 }
 
 impl Switching {
-    fn new(model: &Model, held: &HeldModel, parameters: &[f64]) -> Self {
+    fn new(model: &Model, programs: &SwitchingPrograms, parameters: &[f64]) -> Self {
         let zero = Dual::constant(0.0);
-        let functions = Arc::new(held.function_program());
-        let f = Arc::new(model.derivative_program());
-        let g = Arc::new(model.output_program());
-        let assignments = Arc::new(held.assignment_program());
         let first = constants(parameters);
+        let second = constants(&first);
+        let plain = |program| Evaluator::new(Arc::clone(program), &0.0, parameters);
+        let dual = |program| Evaluator::new(Arc::clone(program), &zero, &first);
+        let functions = programs.functions.results();
 
         Self {
-            functions: Evaluator::new(functions, &zero, &constants(parameters)),
-            results: vec![zero; held.functions().len()],
-            natural_f_first: Evaluator::new(Arc::clone(&f), &zero, &first),
-            natural_g_first: Evaluator::new(Arc::clone(&g), &zero, &first),
+            functions: dual(&programs.functions),
+            results: vec![zero; functions],
+            natural_f_first: dual(&programs.natural_f),
+            natural_g_first: dual(&programs.natural_g),
             natural_g_second: Evaluator::new(
-                Arc::clone(&g),
+                Arc::clone(&programs.natural_g),
                 &Dual::constant(zero),
-                &constants(&first),
+                &second,
             ),
-            natural_f: Evaluator::new(f, &0.0, parameters),
-            natural_g: Evaluator::new(g, &0.0, parameters),
-            conditions: Evaluator::new(Arc::new(held.condition_program()), &0.0, parameters),
-            assigned: vec![zero; assignments.results()],
-            assignments: Evaluator::new(assignments, &zero, &constants(parameters)),
-            sliding: Sliding::new(model, held.functions().len()),
+            natural_f: plain(&programs.natural_f),
+            natural_g: plain(&programs.natural_g),
+            conditions: plain(&programs.conditions),
+            assigned: vec![zero; programs.assignments.results()],
+            assignments: dual(&programs.assignments),
+            sliding: Sliding::new(model, functions),
         }
     }
 }
@@ -132,34 +135,48 @@ impl<T: Number> Leaves<T> {
 }
 
 impl Dynamics {
-    pub fn new(model: &Model, held: Option<&HeldModel>, parameters: &[f64]) -> Self {
-        let (f, g) = match held {
-            Some(held) => (held.derivative_program(), held.output_program()),
-            None => (model.derivative_program(), model.output_program()),
-        };
-        let f = Arc::new(f);
-        let g = Arc::new(g);
+    pub fn new(model: &Model, programs: &Programs, parameters: &[f64]) -> Self {
+        let f = &programs.f;
+        let g = &programs.g;
         let first_parameters = constants(parameters);
         let second_parameters = constants(&first_parameters);
         let first = Dual::constant(0.0);
         let second = Dual::constant(first);
-        let thresholds = model.thresholds(parameters);
-        let switches = thresholds.len() + held.map_or(0, |held| held.functions().len());
+        let switch_program = Arc::clone(&programs.time_switches);
+        let lines = Evaluator::new(switch_program, &0.0, parameters).results();
+        let thresholds = thresholds(&model.switches, &lines);
+        let switches = thresholds.len() + programs.functions();
 
         Self {
             switches: vec![f64::NAN; switches],
             thresholds,
-            f: Evaluator::new(Arc::clone(&f), &0.0, parameters),
-            g: Evaluator::new(Arc::clone(&g), &0.0, parameters),
-            f_first: Evaluator::new(f, &first, &first_parameters),
-            g_first: Evaluator::new(Arc::clone(&g), &first, &first_parameters),
-            g_second: Evaluator::new(g, &second, &second_parameters),
+            f: Evaluator::new(Arc::clone(f), &0.0, parameters),
+            g: Evaluator::new(Arc::clone(g), &0.0, parameters),
+            f_first: Evaluator::new(Arc::clone(f), &first, &first_parameters),
+            g_first: Evaluator::new(Arc::clone(g), &first, &first_parameters),
+            g_second: Evaluator::new(Arc::clone(g), &second, &second_parameters),
+            first_parameters,
+            second_parameters,
             uses_slope: model.uses_slope.clone(),
             undelayed: model.delays.iter().map(|delay| delay.input).collect(),
             first: Leaves::new(model, switches, &first),
             second: Leaves::new(model, switches, &second),
-            switching: held.map(|held| Box::new(Switching::new(model, held, parameters))),
+            switching: programs
+                .switching
+                .as_ref()
+                .map(|programs| Box::new(Switching::new(model, programs, parameters))),
         }
+    }
+
+    /// Other parameters, of a model in which nothing switches.
+    pub fn set_parameters(&mut self, parameters: &[f64]) {
+        set_constants(&mut self.first_parameters, parameters);
+        set_constants(&mut self.second_parameters, &self.first_parameters);
+        self.f.set_parameters(parameters);
+        self.g.set_parameters(parameters);
+        self.f_first.set_parameters(&self.first_parameters);
+        self.g_first.set_parameters(&self.first_parameters);
+        self.g_second.set_parameters(&self.second_parameters);
     }
 
     /// How many states there are.

@@ -11,7 +11,8 @@ use super::branch_update::{BranchUpdate, EndlessUpdates, Unending};
 use super::branches::{Branches, Margin};
 use super::drive::{Drive, Driven, Segment};
 use super::dynamics::Dynamics;
-use super::system::{NativeState, NativeSystem};
+use super::state::NativeState;
+use super::stepper::Stepper;
 use super::watch::{Crossing, Watch, WatchPoint};
 use crate::held::SwitchKind;
 
@@ -68,7 +69,7 @@ impl Crowd {
     }
 }
 
-impl NativeSystem {
+impl Stepper<'_> {
     /// What is near enough to the end of a step to count as its end.
     pub(super) fn near_end(step: MacroStep) -> f64 {
         NEAR_THE_END * step.size() + CLOCK_SPACINGS * f64::EPSILON * step.end.abs()
@@ -98,7 +99,7 @@ impl NativeSystem {
             return self.step_blindly(segment, inputs);
         };
         let arrival = self.watch_segment(&mut watch, segment, inputs);
-        self.watch = Some(watch);
+        *self.watch = Some(watch);
         arrival
     }
 
@@ -134,8 +135,8 @@ impl NativeSystem {
         inputs: &[Signal],
     ) {
         let mut driven = Driven {
-            dynamics: &mut self.dynamics,
-            drive: &mut self.drive,
+            dynamics: self.dynamics,
+            drive: self.drive,
             inputs,
             segment,
             trail: None,
@@ -154,7 +155,7 @@ impl NativeSystem {
         }
 
         let size = segment.end - segment.start;
-        let dynamics = &mut self.dynamics;
+        let dynamics = &mut *self.dynamics;
         let engine = self.exact.as_deref_mut()?;
         if !engine.admits(dynamics, size, inputs.len(), self.tolerance) {
             return None;
@@ -180,8 +181,8 @@ impl NativeSystem {
             self.step_segment(&segment.part(watch.before.elapsed, target), inputs)?;
             self.measure(&mut watch.after, segment, target, inputs);
             let mut driven = Driven {
-                dynamics: &mut self.dynamics,
-                drive: &mut self.drive,
+                dynamics: self.dynamics,
+                drive: self.drive,
                 inputs,
                 segment,
                 trail: None,
@@ -323,16 +324,16 @@ impl NativeSystem {
             return Ok(());
         };
         let state = match at {
-            EventSide::Now => &mut self.now,
-            EventSide::End => &mut self.end,
+            EventSide::Now => &mut *self.now,
+            EventSide::End => &mut *self.end,
         };
         let ticks = self.begun && self.clock.is_due(&state.branches, time);
         if !self.begun {
             state.branches.truths.fill(f64::NAN);
         }
         let updated = update(
-            &mut self.dynamics,
-            &self.drive,
+            self.dynamics,
+            self.drive,
             &mut watch,
             state,
             time,
@@ -340,7 +341,7 @@ impl NativeSystem {
             None,
         );
         state.branches.ticks += u64::from(ticks);
-        self.watch = Some(watch);
+        *self.watch = Some(watch);
         updated.map_err(|endless| self.endless(time, &endless))
     }
 
@@ -360,11 +361,11 @@ impl NativeSystem {
             self.drive.hold(&self.now.inputs, &self.now.slopes);
             let mut ahead = self.now.clone();
             ahead.side = time;
-            let dynamics = &mut self.dynamics;
+            let dynamics = &mut *self.dynamics;
             // One that has no end is reported when it is crossed.
             let _ = update(
                 dynamics,
-                &self.drive,
+                self.drive,
                 &mut watch,
                 &mut ahead,
                 time,
@@ -372,7 +373,7 @@ impl NativeSystem {
                 Some(into),
             );
         }
-        self.watch = Some(watch);
+        *self.watch = Some(watch);
     }
 
     fn endless(&self, time: f64, endless: &EndlessUpdates) -> Error {

@@ -19,6 +19,9 @@ pub(crate) const MOST_STATES: usize = 200;
 /// Step sizes for which the exponentials are kept: those of a fixed step, its halves, and the
 /// remains beside an event.
 const KEPT: usize = 4;
+/// They are kept for so many systems that are alike; with more of them, only who takes steps of
+/// its own size computes anew.
+const MOST_SYSTEMS: usize = 16;
 
 /// The exact stepper, with the exponentials it has computed.
 pub(crate) struct LinearEngine {
@@ -37,8 +40,8 @@ pub(crate) struct LinearEngine {
 }
 
 impl LinearEngine {
-    /// For a model with so many switches of all kinds.
-    pub fn new(model: &Model, switches: usize) -> Self {
+    /// For a model with so many switches of all kinds, and for so many systems that are alike.
+    pub fn new(model: &Model, switches: usize, systems: usize) -> Self {
         let states = model.states.len();
         let inputs = model.input_leaves();
         let outputs = model.outputs.len();
@@ -47,7 +50,7 @@ impl LinearEngine {
         Self {
             matrices: Linearization::zeros(states, inputs, outputs),
             switches: vec![f64::NAN; switches.max(1)],
-            steps: vec![unused; KEPT],
+            steps: vec![unused; KEPT * systems.clamp(1, MOST_SYSTEMS)],
             oldest: 0,
             forcing: vec![vec![0.0; states]; MAX_DEGREE + 1],
             zeros: vec![0.0; states.max(inputs)],
@@ -171,7 +174,7 @@ impl LinearEngine {
         }
 
         let slot = self.oldest;
-        self.oldest = (slot + 1) % KEPT;
+        self.oldest = (slot + 1) % self.steps.len();
         let (kept, step) = &mut self.steps[slot];
         *kept = size;
         step.compute(&self.matrices.a, size);

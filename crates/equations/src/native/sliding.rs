@@ -167,6 +167,17 @@ impl Dynamics {
         if sliding.kept_at.is_empty() {
             return;
         }
+        self.evaluate_functions(at, sliding);
+        for &function in &sliding.kept_at {
+            let layer = sliding.layers[function];
+            let share = layer.share_at(sliding.values[function]);
+            self.switches[sliding.first + function] = share;
+        }
+        self.set_switches();
+    }
+
+    /// The switching functions at a point, into the scratch.
+    fn evaluate_functions(&mut self, at: Point<'_>, sliding: &mut Sliding) {
         sliding.derivative.fill(0.0);
         let motion = Motion {
             states: &sliding.derivative,
@@ -174,12 +185,6 @@ impl Dynamics {
             slopes: at.slopes,
         };
         self.plain_functions(at, motion, &mut sliding.values, &mut sliding.rates);
-        for &function in &sliding.kept_at {
-            let layer = sliding.layers[function];
-            let share = layer.share_at(sliding.values[function]);
-            self.switches[sliding.first + function] = share;
-        }
-        self.set_switches();
     }
 
     /// The layers are where the system is now, with these shares: what couples the systems has
@@ -189,13 +194,7 @@ impl Dynamics {
             return;
         }
         let mut sliding = self.take_sliding();
-        sliding.derivative.fill(0.0);
-        let motion = Motion {
-            states: &sliding.derivative,
-            inputs: at.slopes,
-            slopes: at.slopes,
-        };
-        self.plain_functions(at, motion, &mut sliding.values, &mut sliding.rates);
+        self.evaluate_functions(at, &mut sliding);
         for &function in &sliding.kept_at {
             let layer = &mut sliding.layers[function];
             layer.share = shares[function];

@@ -10,7 +10,8 @@ use dovetail_numerics::bracketed_root;
 use super::branches::Branches;
 use super::clauses::Clauses;
 use super::drive::Driven;
-use crate::held::{HeldModel, SwitchKind};
+use super::shared::SwitchingShape;
+use crate::held::SwitchKind;
 
 /// Parts between two points: functions are looked at between them.
 const PARTS: usize = 4;
@@ -95,14 +96,14 @@ struct Bracket {
 }
 
 impl Watch {
-    pub fn new(states: usize, held: &HeldModel, clauses: Clauses) -> Self {
-        let kinds = held.kinds();
+    pub fn new(states: usize, shape: &SwitchingShape, clauses: Clauses) -> Self {
+        let kinds = shape.kinds.clone();
         let functions = kinds.len();
         let point = WatchPoint::new(states, functions);
 
         Self {
             kinds,
-            acting: held.acting(),
+            acting: shape.acting.clone(),
             clauses,
             before: point.clone(),
             after: point,

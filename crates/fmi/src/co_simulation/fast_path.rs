@@ -4,6 +4,7 @@ use dovetail_core::{Knot, MacroStep, Response, Signal, StepRule};
 
 use super::{CoSimulation, Phase, Position};
 use crate::abilities::{FmuCapabilities, InputMode, OutputSlopes};
+use crate::batch::UnfinishedStep;
 use crate::call_error::CallError;
 use crate::calls::Status;
 use crate::description::Version;
@@ -26,6 +27,8 @@ pub(super) struct FastSteps {
     pub trouble: Option<CallError>,
     /// Where a prepared step has ended because the FMU asks for the end of the run.
     ended: Option<f64>,
+    /// A prepared step was discarded, and done up to this time: it need not be tried again as a whole.
+    pub discarded: Option<f64>,
 }
 
 impl FastSteps {
@@ -46,6 +49,19 @@ impl FastSteps {
             remembers: abilities.linearizes || abilities.event_mode || has_slopes,
             trouble: None,
             ended: None,
+            discarded: None,
+        }
+    }
+
+    /// Whether steps are prepared, and the FMU has all that they call.
+    pub fn is_complete(&self) -> bool {
+        self.prepared.as_ref().is_some_and(|step| step.complete)
+    }
+
+    /// A batch has come so far with a step, and has read these numbers.
+    pub fn take_over(&mut self, step: UnfinishedStep, read: &[f64]) {
+        if let Some(prepared) = &mut self.prepared {
+            prepared.take_over(step, read);
         }
     }
 
@@ -86,13 +102,24 @@ impl<I: Instance> CoSimulation<I> {
             return false;
         }
 
+        self.finish_prepared(step, inputs, response)
+    }
+
+    /// Answers what the prepared step has come to; whether that succeeded.
+    #[inline]
+    pub(super) fn finish_prepared(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> bool {
         self.answer_fast_step(step, response);
         !self.fast_path.remembers || self.finish_fast_step(step, inputs, response)
     }
 
     /// Whether steps begin with a restored state.
     #[inline]
-    fn is_rolled_back(&self) -> bool {
+    pub(super) fn is_rolled_back(&self) -> bool {
         self.rolls_back || self.position == Position::Displaced
     }
 
@@ -156,10 +183,10 @@ impl<I: Instance> CoSimulation<I> {
     }
 
     /// Whether a prepared step took its time and is done now; otherwise notes the trouble, if there
-    /// is any. A discarded step of 3.0 is none: nothing has moved.
+    /// is any. A discarded step of 3.0 is none.
     #[cold]
     #[inline(never)]
-    fn was_done_after_all(&mut self, step: MacroStep) -> bool {
+    pub(super) fn was_done_after_all(&mut self, step: MacroStep) -> bool {
         let Some(prepared) = self.fast_path.prepared.as_mut() else {
             return false;
         };
@@ -173,16 +200,16 @@ impl<I: Instance> CoSimulation<I> {
                 self.fast_path.ended = prepared.terminates().then_some(last);
                 true
             }
-            Ok(_) => self.ends_at_discard(),
+            Ok(_) => self.ends_at_discard(step),
         }
     }
 
     /// Whether a step was discarded because the FMU asks for the end of the run (2.0); it is then
     /// read where it stands.
     #[cold]
-    fn ends_at_discard(&mut self) -> bool {
+    fn ends_at_discard(&mut self, step: MacroStep) -> bool {
         let Some(last) = self.instance.end_of_run() else {
-            self.note_discard();
+            self.note_discard(step);
             return false;
         };
         if let Some(prepared) = self.fast_path.prepared.as_mut() {
@@ -193,12 +220,13 @@ impl<I: Instance> CoSimulation<I> {
         self.fast_path.has_no_trouble()
     }
 
-    /// What is saved is restored before the step is taken with more care.
-    fn note_discard(&mut self) {
-        if self.is_saved() {
-            self.position = Position::Displaced;
-        } else if self.version == Version::Two {
+    /// The step is then taken with more care, in parts; not again as a whole, so that what an FMU
+    /// makes of it does not depend on which steps are timed.
+    fn note_discard(&mut self, step: MacroStep) {
+        if self.version == Version::Two && !self.is_saved() {
             self.fast_path.trouble = Some(self.discard("fmi2DoStep"));
+        } else {
+            self.fast_path.discarded = Some(self.instance.discarded_at(step));
         }
     }
 

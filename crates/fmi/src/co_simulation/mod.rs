@@ -2,14 +2,15 @@
 
 mod answers;
 mod fast_path;
+mod held_steps;
 mod linearization;
 mod stepping;
 
 use std::sync::Arc;
 
 use dovetail_core::{
-    Error, Interface, Linearize, MacroStep, Precision, Presence, Response, Signal, StepRule,
-    System, Trial,
+    Error, HeldSteps, Interface, Linearize, MacroStep, Precision, Presence, Response, Signal,
+    StepRule, System, Trial,
 };
 
 use self::fast_path::FastSteps;
@@ -552,6 +553,14 @@ impl<I: Instance> System for CoSimulation<I> {
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {
         if self.abilities.rollback {
+            Some(self)
+        } else {
+            None
+        }
+    }
+
+    fn held_steps(&mut self) -> Option<&mut dyn HeldSteps> {
+        if self.fast_path.is_complete() {
             Some(self)
         } else {
             None

@@ -135,6 +135,10 @@ impl<I: Instance> CoSimulation<I> {
             StepRule::Free => self.abilities.sub_steps,
         };
 
+        if let (Some(last), Version::Two) = (self.fast_path.discarded, self.version) {
+            self.fast_path.discarded = None;
+            parts = self.divide(step, parts, last)?;
+        }
         loop {
             let (reached, ends) = match self.cover(step, inputs, parts)? {
                 Covered::Whole => (step.end, false),
@@ -244,6 +248,9 @@ impl<I: Instance> CoSimulation<I> {
         let mut progress = StepProgress::new(step);
         if self.events.stopped.is_finite() {
             progress.start = std::mem::replace(&mut self.events.stopped, f64::NAN);
+        }
+        if self.fast_path.discarded.take().is_some() {
+            progress.shorten(self.half_way(&progress)?);
         }
         loop {
             let elapsed = offset + progress.elapsed();

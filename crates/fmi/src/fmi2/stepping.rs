@@ -7,8 +7,10 @@ use std::time::Duration;
 use dovetail_core::MacroStep;
 
 use super::Instance2;
+use crate::batch::Member;
 use crate::call_error::CallError;
 use crate::calls::{Purpose, Status, StepFunctions};
+use crate::description::Version;
 use crate::ffi::{Component, Symbol};
 use crate::guard::{Ended, RawRequest};
 use crate::instance::{FastPath, StepEnd, StepRequest, Stepping, Values};
@@ -123,7 +125,7 @@ impl Instance2 {
                 self.get_floats(request.output_references, outputs)?;
                 last
             }
-            None => self.last_successful_time().unwrap_or(request.step.start),
+            None => self.discarded_at(request.step),
         };
 
         Ok(StepEnd {
@@ -162,6 +164,10 @@ impl Stepping for Instance2 {
         })
     }
 
+    fn discarded_at(&mut self, step: MacroStep) -> f64 {
+        self.last_successful_time().unwrap_or(step.start)
+    }
+
     fn end_of_run(&mut self) -> Option<f64> {
         if self.has_terminated().unwrap_or(false) {
             self.last_successful_time().ok()
@@ -182,6 +188,15 @@ impl FastPath for Instance2 {
                 functions.get_real.address(),
             ],
         )
+    }
+
+    fn member(&self, layout: &Arc<Layout>, saves: bool) -> Option<Member> {
+        let prepared = self.prepare_step(layout);
+        self.batch_member(Version::Two, &prepared, layout, saves)
+    }
+
+    fn save_failure(&mut self, answer: i32) -> Option<CallError> {
+        self.batch_save_failure(answer)
     }
 
     #[inline]

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use dovetail_core::MacroStep;
 
 use super::Instance3;
+use crate::batch::Member;
 use crate::call_error::CallError;
 use crate::calls::{Purpose, Status, StepFunctions};
+use crate::description::Version;
 use crate::guard::{Ended, RawRequest};
 use crate::instance::{FastPath, StepEnd, StepRequest, Stepping, Values};
 use crate::layout::Layout;
@@ -156,6 +158,10 @@ impl Stepping for Instance3 {
             })
     }
 
+    fn discarded_at(&mut self, step: MacroStep) -> f64 {
+        step.start
+    }
+
     fn end_of_run(&mut self) -> Option<f64> {
         None
     }
@@ -172,6 +178,15 @@ impl FastPath for Instance3 {
                 functions.get_float64.address(),
             ],
         )
+    }
+
+    fn member(&self, layout: &Arc<Layout>, saves: bool) -> Option<Member> {
+        let prepared = self.prepare_step(layout);
+        self.batch_member(Version::Three, &prepared, layout, saves)
+    }
+
+    fn save_failure(&mut self, answer: i32) -> Option<CallError> {
+        self.batch_save_failure(answer)
     }
 
     #[inline]

@@ -164,6 +164,11 @@ impl Fmu {
         &self.path
     }
 
+    /// The folder that it is unpacked in. FMUs with the same one share their library, and what memory that has.
+    pub fn folder(&self) -> &Path {
+        self.archive.folder()
+    }
+
     /// The interface to use and what the FMU declares for it.
     pub fn choose(
         &self,

@@ -75,7 +75,7 @@ impl<I: Instance> ModelExchange<I> {
         let at_end = rest <= self.near(step.end);
         let elapsed = if at_end { size } else { reached };
         if at_end && rest > 0.0 {
-            self.glide(EventPlace::new(step.start, reached, inputs, rest), rest)?;
+            self.extrapolate_end(EventPlace::new(step.start, reached, inputs, rest), rest)?;
         }
 
         if event || at_end {
@@ -84,8 +84,8 @@ impl<I: Instance> ModelExchange<I> {
         Ok(elapsed)
     }
 
-    /// Moves `end` on by next to nothing.
-    fn glide(&mut self, here: EventPlace<'_>, by: f64) -> Result<(), CallError> {
+    /// Moves `end` along its derivatives, over a time too short to integrate.
+    fn extrapolate_end(&mut self, here: EventPlace<'_>, by: f64) -> Result<(), CallError> {
         self.rates_at_end(here)?;
         for (state, rate) in self.end.values.iter_mut().zip(&self.buffers.rates[0]) {
             *state += by * rate;

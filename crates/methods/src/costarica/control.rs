@@ -201,7 +201,7 @@ mod tests {
         };
         let interface = Interface {
             name: "s".into(),
-            outputs: vec![output],
+            outputs: vec![output].into(),
             ..Interface::default()
         };
         let mut part = ControlPart::new(control, &interface);
@@ -244,8 +244,8 @@ mod tests {
         };
         let interface = Interface {
             name: "s".into(),
-            inputs: vec![input],
-            outputs: vec![output],
+            inputs: vec![input].into(),
+            outputs: vec![output].into(),
             ..Interface::default()
         };
         let mut part = ControlPart::new(Control::Flexible, &interface);

@@ -17,14 +17,14 @@ mod control;
 mod estimator;
 pub(crate) mod options;
 
-pub(crate) use estimator::{Estimator, Sizes, zero_non_finite};
+pub(crate) use estimator::{Estimator, zero_non_finite};
 pub use options::{Control, EstimatorOptions, Form};
 
 use dovetail_core::{
-    Archive, Checkpoint, Error, Knot, Linearization, MAX_DEGREE, MacroStep, Response, Signal,
-    SignalKind, System, Trial, forward_to_system, visit_fields, visit_system,
+    Archive, Checkpoint, Error, Knot, Linearization, MAX_DEGREE, MacroStep, OperatorTask, Response,
+    Signal, SignalKind, System, Trial, forward_to_system, visit_fields, visit_system,
 };
-use dovetail_numerics::Transfer;
+use dovetail_numerics::{Laplace, OperatorRows, Pole, RowSizes};
 
 use crate::output_derivatives::slope_of;
 
@@ -32,7 +32,10 @@ use crate::output_derivatives::slope_of;
 pub struct Costarica<S> {
     system: S,
     estimator: Estimator,
-    transfer: Transfer,
+    operators: OperatorTask,
+    /// Room to compute them in.
+    rows: OperatorRows,
+    laplace: Laplace,
     /// Where the system stands, if `local`.
     here: Linearization,
     local: bool,
@@ -49,20 +52,46 @@ impl<S: System> Costarica<S> {
         }
 
         let degree = system.input_degree().min(MAX_DEGREE);
-        let estimator = Estimator::new(system.interface(), degree, options, false);
+        let shape = options.shape(system.interface(), degree, false);
         let here = Linearization::of(system.interface());
-        let transfer = estimator.sizes().transfer();
         let present = vec![f64::NAN; system.interface().outputs.len()];
 
         Ok(Self {
+            estimator: Estimator::new(system.interface(), options),
+            operators: OperatorTask::new(0, shape),
+            rows: OperatorRows::new(RowSizes {
+                states: shape.states,
+                inputs: shape.inputs,
+                outputs: shape.outputs,
+                degree,
+                with_states: false,
+            }),
+            laplace: options.laplace,
             system,
-            estimator,
-            transfer,
             here,
             local: false,
             next_event: f64::INFINITY,
             present,
         })
+    }
+
+    /// Gets the operators ready for a step of this size, here: the system itself lives here.
+    fn prepare(&mut self, size: f64) -> Result<(), Pole> {
+        let operators = &mut self.operators;
+        self.estimator.ask(size, &self.here, operators);
+        if operators.due {
+            let into = &mut operators.operators;
+            let computed = self
+                .rows
+                .compute(self.laplace, &operators.matrices, size, into);
+            operators.pole = computed.err().map(|pole| pole.at);
+        }
+        self.estimator.prepare(&self.here, operators)
+    }
+
+    fn estimate(&self, order: usize, output: usize, inputs: &[Signal]) -> f64 {
+        self.estimator
+            .estimate(order, output, inputs, &self.operators)
     }
 
     fn localize(&mut self, time: f64, response: &mut Response) -> Result<(), Error> {
@@ -173,11 +202,10 @@ impl<S: System> Trial for Costarica<S> {
         response: &mut Response,
     ) -> Result<(), Error> {
         self.localize(step.start, response)?;
-        let name = &self.system.interface().name;
-        let meets_pole = |pole| Error::system(name, step.start, pole);
-        self.estimator
-            .prepare(step.size(), &self.here, &mut self.transfer)
-            .map_err(meets_pole)?;
+        if let Err(pole) = self.prepare(step.size()) {
+            let name = &self.system.interface().name;
+            return Err(Error::system(name, step.start, pole));
+        }
         let kinds = self
             .system
             .interface()
@@ -191,7 +219,7 @@ impl<S: System> Trial for Costarica<S> {
                 continue;
             }
             let [value, slope, curvature] =
-                [0, 1, 2].map(|order| self.estimator.estimate(order, output, inputs));
+                [0, 1, 2].map(|order| self.estimate(order, output, inputs));
             *knot = Knot {
                 value,
                 slope,
@@ -209,7 +237,13 @@ impl<S: System> Trial for Costarica<S> {
 
 impl<S: System> Checkpoint for Costarica<S> {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        visit_fields!(archive, self.here, self.local, self.next_event);
+        visit_fields!(
+            archive,
+            self.here,
+            self.local,
+            self.next_event,
+            self.operators
+        );
         archive.slice(&mut self.present)?;
         self.estimator.visit(archive)?;
         visit_system(&mut self.system, archive)

@@ -1,5 +1,6 @@
 //! How answers are estimated.
 
+use dovetail_core::{Interface, OperatorShape};
 use dovetail_numerics::Laplace;
 
 /// What can be chosen.
@@ -11,6 +12,19 @@ pub struct EstimatorOptions {
     pub form: Form,
     /// How the transfer operators are evaluated.
     pub laplace: Laplace,
+}
+
+impl EstimatorOptions {
+    /// What operators are needed for a system with this interface, under inputs of this degree.
+    pub(crate) fn shape(
+        &self,
+        interface: &Interface,
+        degree: usize,
+        with_states: bool,
+    ) -> OperatorShape {
+        let inverted = self.laplace == Laplace::GaverStehfest;
+        OperatorShape::of(interface, degree, with_states, inverted)
+    }
 }
 
 /// What an estimate uses of the derivatives of the states.

@@ -101,7 +101,7 @@ mod tests {
         };
         let interface = Interface {
             name: "s".into(),
-            outputs: vec![output],
+            outputs: vec![output].into(),
             ..Interface::default()
         };
         let connections = Connections::new(vec![interface], vec![]);

@@ -1,7 +1,5 @@
 //! The matrix `I − K` of the interface at the end of a step: values and slopes, or curvatures too.
 
-use std::collections::BTreeMap;
-
 use dovetail_numerics::{PatternLu, SingularMatrix};
 
 use super::{CoupledInput, CoupledOutput};
@@ -22,8 +20,11 @@ pub(crate) struct InterfaceMatrix {
     orders: usize,
     variables: usize,
     matrix: PatternLu,
-    /// For each system and each of its rows, where the entries are.
-    places: Vec<Vec<Places>>,
+    /// Where entries are, row by row: those of the diagonal, derivative by derivative, then for each
+    /// column of the system those by which its derivatives act.
+    places: Vec<u32>,
+    /// Where those of each system begin.
+    starts: Vec<u32>,
 }
 
 /// The matrices for cubic inputs and, where they are wanted, for quintic ones.
@@ -52,13 +53,6 @@ impl InterfaceMatrices {
     }
 }
 
-/// Where the entries of an output are.
-struct Places {
-    diagonal: [usize; MOST_ORDERS],
-    /// For each column of the system: derivative by derivative, as far as there are any.
-    blocks: Vec<[[usize; MOST_ORDERS]; MOST_ORDERS]>,
-}
-
 impl InterfaceMatrix {
     pub fn new(
         orders: usize,
@@ -67,66 +61,60 @@ impl InterfaceMatrix {
         columns: &[Vec<CoupledInput>],
     ) -> Self {
         let variables = coupling.variables.len();
-        let mut entries: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        let at = |order: usize, variable: usize| (order * variables + variable) as u32;
         let mut listed = Vec::new();
-        let mut place = |entry: (usize, usize)| {
-            *entries.entry(entry).or_insert_with(|| {
-                listed.push(entry);
-                listed.len() - 1
-            })
-        };
-        let at = |order: usize, variable: usize| order.min(orders - 1) * variables + variable;
-        let mut places = Vec::with_capacity(rows.len());
+        let mut starts = Vec::with_capacity(rows.len());
 
         for (rows, columns) in rows.iter().zip(columns) {
-            let mut of_system = Vec::with_capacity(rows.len());
+            starts.push(listed.len() as u32);
             for row in rows {
-                let diagonal = [0, 1, 2]
-                    .map(|order| place((at(order, row.variable), at(order, row.variable))));
-                let mut block = |column: &CoupledInput| {
-                    [0, 1, 2].map(|to| {
-                        [0, 1, 2].map(|by| place((at(to, row.variable), at(by, column.variable))))
-                    })
-                };
-                let blocks = columns.iter().map(&mut block).collect();
-                of_system.push(Places { diagonal, blocks });
+                let row = |order: usize| at(order, row.variable);
+                listed.extend((0..orders).map(|order| (row(order), row(order))));
+                for column in columns {
+                    for to in 0..orders {
+                        let by = 0..orders;
+                        listed.extend(by.map(|by| (row(to), at(by, column.variable))));
+                    }
+                }
             }
-            places.push(of_system);
         }
+        let (matrix, places) = PatternLu::new(orders * variables, &listed);
         Self {
             orders,
             variables,
-            matrix: PatternLu::new(orders * variables, listed),
+            matrix,
             places,
+            starts,
         }
     }
 
-    /// Fills the rows of a system in, given what the derivative `to` of an output (a row) gains by
-    /// the derivative `by` of an input (a column); derivatives are scaled by powers of `size`.
+    /// Fills the rows of a system in, so many by so many columns, given what the derivative `to` of
+    /// an output (a row) gains by the derivative `by` of an input (a column); derivatives are
+    /// scaled by powers of `size`.
     pub fn assemble(
         &mut self,
         system: usize,
+        (rows, columns): (usize, usize),
         size: f64,
         gain: impl Fn(usize, usize, usize, usize) -> f64,
     ) {
         let values = self.matrix.values_mut();
         let orders = self.orders;
+        let of_row = orders + columns * orders * orders;
+        let places = &self.places[self.starts[system] as usize..][..rows * of_row];
 
-        for (row, places) in self.places[system].iter().enumerate() {
-            let blocks = || {
-                places
-                    .blocks
-                    .iter()
-                    .flat_map(|block| block[..orders].iter().flat_map(|by| &by[..orders]))
-            };
-            blocks().for_each(|&place| values[place] = 0.0);
-            places.diagonal[..orders]
+        for (row, places) in places.chunks_exact(of_row).enumerate() {
+            let (diagonal, blocks) = places.split_at(orders);
+            blocks
                 .iter()
-                .for_each(|&place| values[place] = 1.0);
-            for (column, block) in places.blocks.iter().enumerate() {
-                for (to, line) in block[..orders].iter().enumerate() {
-                    for (by, &place) in line[..orders].iter().enumerate() {
-                        values[place] -=
+                .for_each(|&place| values[place as usize] = 0.0);
+            diagonal
+                .iter()
+                .for_each(|&place| values[place as usize] = 1.0);
+            for (column, block) in blocks.chunks_exact(orders * orders).enumerate() {
+                for (to, line) in block.chunks_exact(orders).enumerate() {
+                    for (by, &place) in line.iter().enumerate() {
+                        values[place as usize] -=
                             gain(row, to, column, by) * size.powi(to as i32 - by as i32);
                     }
                 }

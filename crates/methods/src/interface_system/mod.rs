@@ -9,12 +9,11 @@ pub(crate) mod unsolved;
 
 use dovetail_core::{
     Archive, Capabilities, Checkpoint, Connections, Error, Kept, Linearization, LinearizeTask,
-    Signal, Task, Workers, readable, visit_fields,
+    OperatorTask, Signal, Task, Workers, readable, visit_fields,
 };
-use dovetail_numerics::Transfer;
 use serde::{Deserialize, Serialize};
 
-use crate::costarica::{Estimator, EstimatorOptions, Sizes, zero_non_finite};
+use crate::costarica::{Estimator, EstimatorOptions, zero_non_finite};
 use crate::coupling::Coupling;
 use crate::interface_vector::Stacking;
 use crate::shape::Shape;
@@ -31,10 +30,8 @@ pub(crate) const JUMP: f64 = 1e-9;
 /// changed, factors where any row has.
 pub(crate) struct InterfaceSystem {
     estimators: Vec<Estimator>,
-    /// Room to compute operators in, one for each combination of sizes, and which one each
-    /// estimator uses.
-    transfers: Vec<Transfer>,
-    transfer_of: Vec<usize>,
+    /// Their operators.
+    operators: Vec<OperatorTask>,
     local: Vec<LinearizeTask>,
     /// What the estimators stand on where that is not the newest linearization: older matrices,
     /// where the system stands now.
@@ -114,21 +111,19 @@ impl InterfaceSystem {
         let systems = 0..interfaces.len();
         let columns_of = |k: usize| columns_of(connections, coupling, k);
         let columns: Vec<Vec<CoupledInput>> = systems.clone().map(columns_of).collect();
-        let rows: Vec<Vec<CoupledOutput>> = systems.clone().map(|k| rows_of(coupling, k)).collect();
-        let estimator =
-            |k: usize| Estimator::new(&interfaces[k], scope.degree, options, scope.states);
-        let estimators: Vec<Estimator> = systems.clone().map(estimator).collect();
-        let mut sizes = Vec::new();
-        let transfer_of = estimators
-            .iter()
-            .map(|estimator| position_of(estimator.sizes(), &mut sizes))
-            .collect();
+        let rows = rows_of(coupling, interfaces.len());
+        let shape = |k: usize| options.shape(&interfaces[k], scope.degree, scope.states);
         let blank = || interfaces.iter().map(Linearization::of).collect();
 
         Self {
-            estimators,
-            transfers: sizes.iter().map(Sizes::transfer).collect(),
-            transfer_of,
+            estimators: interfaces
+                .iter()
+                .map(|interface| Estimator::new(interface, options))
+                .collect(),
+            operators: systems
+                .clone()
+                .map(|k| OperatorTask::new(k, shape(k)))
+                .collect(),
             local: systems
                 .map(|k| LinearizeTask::new(k, &interfaces[k]))
                 .collect(),
@@ -210,51 +205,25 @@ impl InterfaceSystem {
         &self.local
     }
 
-    /// Gets ready for the step of the coupling: the matrix is computed anew and factored where
-    /// something has changed. What the estimators answer to the inputs that are placed goes into
-    /// `answers`.
-    ///
-    /// All that is done with a system's estimator is done at once: with many systems, fetching them
-    /// from memory is what takes time.
+    /// Gets ready for the step of the coupling: operators are computed by the workers where they
+    /// are not for it, the matrix is computed anew and factored where something has changed. What
+    /// the estimators answer to the inputs that are placed goes into `answers`.
     pub fn prepare(
         &mut self,
         coupling: &Coupling<'_>,
+        workers: &mut dyn Workers,
         answers: &mut [f64],
     ) -> Result<(), Unsolved> {
         let size = coupling.step.size();
         let shape = Some((size, coupling.shape()));
-        let orders = coupling.shape().orders();
         let reshaped = self.shape != shape;
         self.shape = None; // until the factors are there
-        let mut changed = reshaped;
+        self.find_operators(coupling, workers)?;
+        let changed = self.answer(coupling, reshaped, answers)?;
 
-        for system in 0..self.estimators.len() {
-            let estimator = &mut self.estimators[system];
-            let new = &self.local[system].linearization;
-            let here = self.kept.as_ref().map_or(new, |kept| &kept[system]);
-            if self.fresh {
-                estimator.refresh(coupling.step.start, here);
-            }
-            let transfer = &mut self.transfers[self.transfer_of[system]];
-            let stale = match estimator.prepare(size, here, transfer) {
-                Ok(stale) => stale,
-                Err(pole) => {
-                    self.refresh_from(system + 1, coupling.step.start);
-                    return Err(Unsolved::Pole { system, pole });
-                }
-            };
-            self.counts.operators_kept += u64::from(!stale);
-            if stale || reshaped {
-                self.assemble(orders, system, size, coupling.basis(self.degrees[system]));
-                changed = true;
-            }
-            self.estimate(system, coupling, answers);
-        }
-
-        self.fresh = false;
         if changed {
             self.counts.factorizations += 1;
-            self.matrices.of(orders).factor()?;
+            self.matrices.of(coupling.shape().orders()).factor()?;
         } else {
             self.counts.factorizations_kept += 1;
         }
@@ -263,30 +232,81 @@ impl InterfaceSystem {
         Ok(())
     }
 
-    /// The estimators from here on learn of the linearizations, although the step will not be
-    /// solved.
-    fn refresh_from(&mut self, first: usize, time: f64) {
-        if !std::mem::take(&mut self.fresh) {
-            return;
-        }
-        for system in first..self.estimators.len() {
+    /// Estimators learn of new linearizations, and operators are computed that are not for them or
+    /// not for this step.
+    fn find_operators(
+        &mut self,
+        coupling: &Coupling<'_>,
+        workers: &mut dyn Workers,
+    ) -> Result<(), Error> {
+        let fresh = std::mem::take(&mut self.fresh);
+        let mut any_due = false;
+
+        for (system, estimator) in self.estimators.iter_mut().enumerate() {
             let new = &self.local[system].linearization;
             let here = self.kept.as_ref().map_or(new, |kept| &kept[system]);
-            self.estimators[system].refresh(time, here);
+            if fresh {
+                estimator.refresh(coupling.step.start, here);
+            }
+            let operators = &mut self.operators[system];
+            estimator.ask(coupling.step.size(), here, operators);
+            any_due |= operators.due;
         }
+
+        if any_due {
+            workers.operators(&mut self.operators)?;
+        }
+        Ok(())
+    }
+
+    /// The estimators answer to the inputs that are placed; true if a row of the matrix has
+    /// changed.
+    ///
+    /// All that is done with a system's estimator is done at once: with many systems, fetching them
+    /// from memory is what takes time.
+    fn answer(
+        &mut self,
+        coupling: &Coupling<'_>,
+        reshaped: bool,
+        answers: &mut [f64],
+    ) -> Result<bool, Unsolved> {
+        let size = coupling.step.size();
+        let orders = coupling.shape().orders();
+        let mut changed = reshaped;
+        let mut unsolved = None;
+
+        for system in 0..self.estimators.len() {
+            let new = &self.local[system].linearization;
+            let here = self.kept.as_ref().map_or(new, |kept| &kept[system]);
+            let operators = &mut self.operators[system];
+            if let Err(pole) = self.estimators[system].prepare(here, operators) {
+                unsolved.get_or_insert(Unsolved::Pole { system, pole });
+                continue;
+            }
+            let stale = operators.due;
+            self.counts.operators_kept += u64::from(!stale);
+            if stale || reshaped {
+                self.assemble(orders, system, size, coupling.basis(self.degrees[system]));
+                changed = true;
+            }
+            self.estimate(system, coupling, answers);
+        }
+
+        unsolved.map_or(Ok(changed), Err)
     }
 
     /// The rows of a system, given what the inputs are for an end value of 1, an end slope of 1, an
     /// end curvature of 1.
     fn assemble(&mut self, orders: usize, system: usize, size: f64, basis: [Signal; MOST_ORDERS]) {
-        let estimator = &self.estimators[system];
+        let operators = &self.operators[system];
         let rows = &self.rows[system];
         let columns = &self.columns[system];
+        let sizes = (rows.len(), columns.len());
 
         self.matrices
             .of(orders)
-            .assemble(system, size, |row, to, column, by| {
-                estimator.gain(
+            .assemble(system, sizes, size, |row, to, column, by| {
+                operators.gain(
                     to,
                     rows[row].position,
                     columns[column].input,
@@ -298,11 +318,12 @@ impl InterfaceSystem {
     fn estimate(&self, system: usize, coupling: &Coupling<'_>, into: &mut [f64]) {
         let stacking = coupling.stacking();
         let estimator = &self.estimators[system];
+        let operators = &self.operators[system];
         let inputs = &coupling.tasks[system].inputs;
 
         for row in &self.rows[system] {
             for (order, place) in stacking.places(row.variable, into.len()).enumerate() {
-                into[place] = estimator.estimate(order, row.position, inputs);
+                into[place] = estimator.estimate(order, row.position, inputs, operators);
             }
         }
     }
@@ -315,7 +336,9 @@ impl InterfaceSystem {
 
     /// What they say of a state at the end of the step.
     pub fn estimate_state(&self, system: usize, state: usize, inputs: &[Signal]) -> f64 {
-        self.estimators[system].estimate_state(state, self.stands_on(system), inputs)
+        let here = self.stands_on(system);
+        let operators = &self.operators[system];
+        self.estimators[system].estimate_state(state, here, inputs, operators)
     }
 
     /// The same of all states of a task's system, under its inputs.
@@ -371,10 +394,10 @@ impl InterfaceSystem {
     ) -> f64 {
         let size = self.shape.map_or(0.0, |(size, _)| size);
         let degree = self.degrees[system];
-        let estimator = &self.estimators[system];
+        let operators = &self.operators[system];
         let by_column = |column: &CoupledInput| {
             let gain =
-                |coefficients: &[f64]| estimator.gain(order, row, column.input, coefficients);
+                |coefficients: &[f64]| operators.gain(order, row, column.input, coefficients);
             let direct = gain(disturbance[column.variable].as_ref());
             let whole = inputs.map(|inputs| &inputs[column.variable]);
             match whole.filter(|whole| whole.degree() > degree) {
@@ -396,26 +419,17 @@ impl InterfaceSystem {
     }
 }
 
-/// Where `wanted` stands among `all`, at the end if it is new.
-fn position_of(wanted: Sizes, all: &mut Vec<Sizes>) -> usize {
-    all.iter()
-        .position(|known| *known == wanted)
-        .unwrap_or_else(|| {
-            all.push(wanted);
-            all.len() - 1
-        })
-}
-
-/// The coupled outputs of a system.
-fn rows_of(coupling: &Coupling<'_>, system: usize) -> Vec<CoupledOutput> {
-    let variables = coupling.variables.iter().enumerate();
-    let own = variables.filter(|(_, variable)| variable.system == system);
-
-    own.map(|(c, variable)| CoupledOutput {
-        variable: c,
-        position: variable.position,
-    })
-    .collect()
+/// The coupled outputs of each system.
+fn rows_of(coupling: &Coupling<'_>, systems: usize) -> Vec<Vec<CoupledOutput>> {
+    let mut rows: Vec<Vec<CoupledOutput>> = Vec::new();
+    rows.resize_with(systems, Vec::new);
+    for (c, variable) in coupling.variables.iter().enumerate() {
+        rows[variable.system].push(CoupledOutput {
+            variable: c,
+            position: variable.position,
+        });
+    }
+    rows
 }
 
 /// The inputs of a system that coupling variables feed.
@@ -439,8 +453,9 @@ impl Checkpoint for InterfaceSystem {
         archive.slice(&mut self.stays)?;
 
         if archive.restores() {
-            self.shape = None; // the matrix follows from the estimators
+            self.shape = None; // the matrix follows from the operators
         }
+        archive.slice(&mut self.operators)?;
         archive.parts(&mut self.estimators)
     }
 }

@@ -12,6 +12,14 @@ pub(crate) enum Unsolved {
     Singular,
     /// An operator cannot be evaluated for this step.
     Pole { system: usize, pole: Pole },
+    /// A worker could not be asked for its operators: a shorter step is of no use.
+    Failed(Error),
+}
+
+impl From<Error> for Unsolved {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
 }
 
 impl From<SingularMatrix> for Unsolved {
@@ -36,7 +44,7 @@ impl Unsolved {
         coupling: &Coupling<'_>,
     ) -> Result<Outcome<'a>, Error> {
         let step = coupling.step;
-        if shortened {
+        if shortened && !matches!(self, Self::Failed(_)) {
             Ok(Outcome::Rejected(step))
         } else {
             Err(self.into_error(coupling, step.start))
@@ -47,6 +55,7 @@ impl Unsolved {
     pub fn into_error(self, coupling: &Coupling<'_>, time: f64) -> Error {
         let name = |system: usize| &coupling.connections.interfaces()[system].name;
         match self {
+            Self::Failed(error) => error,
             Self::Pole { system, pole } => Error::system(name(system), time, pole),
             Self::Singular => {
                 let variables = looped_outputs(coupling);

@@ -129,11 +129,11 @@ impl<'a> Missiles<'a> {
     }
 
     /// Solves (50) for the change over the step.
-    fn solve(&mut self) -> Result<(), Unsolved> {
+    fn solve(&mut self, workers: &mut dyn Workers) -> Result<(), Unsolved> {
         self.coupling.stack_start(&mut self.solution);
         self.coupling.place(&self.solution);
         self.interface_system
-            .prepare(&self.coupling, &mut self.right)?;
+            .prepare(&self.coupling, workers, &mut self.right)?;
         subtract(&mut self.right, &self.solution);
         self.interface_system.solve(&mut self.right);
         add(&mut self.solution, &self.right);
@@ -248,7 +248,7 @@ impl Method for Missiles<'_> {
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
-        if (past.points(0) == 1 || self.coupling.is_new()) && !self.coupling.smooth {
+        if self.coupling.is_new() && !self.coupling.smooth {
             self.coupling.begin(past);
             if self.steps.is_adaptive() && !self.local {
                 self.coupling.find_start_slopes(past, workers)?;
@@ -263,7 +263,7 @@ impl Method for Missiles<'_> {
         let step = self.plan_step(past, workers);
         self.coupling.step = step;
 
-        if let Err(reason) = self.solve() {
+        if let Err(reason) = self.solve(workers) {
             let shortened = self.halve(step);
             return reason.reject_or_fail(shortened, &self.coupling);
         }
@@ -295,6 +295,10 @@ impl Method for Missiles<'_> {
 
     fn derivatives(&self) -> usize {
         1
+    }
+
+    fn looks_back(&self) -> bool {
+        false
     }
 
     fn signals(&self) -> Vec<String> {

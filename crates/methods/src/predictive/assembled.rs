@@ -1,16 +1,14 @@
 //! The identity plus a matrix of fixed pattern that is a sum of numbers, factored where they
 //! change.
 
-use std::collections::BTreeMap;
-
 use dovetail_numerics::PatternLu;
 
 /// The matrix and its factors.
 pub(super) struct AssembledLu {
     matrix: PatternLu,
-    /// For each number and for each entry of the diagonal, where it is added.
-    slots: Vec<usize>,
-    diagonal: Vec<usize>,
+    /// Where each entry of the diagonal, and then each number, is added.
+    slots: Vec<u32>,
+    size: usize,
     sums: Vec<f64>,
     /// Whether there are factors; none before the first numbers.
     regular: Option<bool>,
@@ -19,22 +17,18 @@ pub(super) struct AssembledLu {
 impl AssembledLu {
     /// For numbers at these places (row, column), which may coincide.
     pub fn new(size: usize, places: impl Iterator<Item = (usize, usize)>) -> Self {
-        let mut known = BTreeMap::new();
-        let mut entries = Vec::new();
-        let mut slot = |place: (usize, usize)| {
-            *known.entry(place).or_insert_with(|| {
-                entries.push(place);
-                entries.len() - 1
-            })
-        };
-        let diagonal = (0..size).map(|k| slot((k, k))).collect();
-        let slots = places.map(&mut slot).collect();
+        let diagonal = (0..size).map(|k| (k, k));
+        let places: Vec<(u32, u32)> = diagonal
+            .chain(places)
+            .map(|(row, column)| (row as u32, column as u32))
+            .collect();
+        let (matrix, slots) = PatternLu::new(size, &places);
 
         Self {
             slots,
-            diagonal,
-            sums: vec![0.0; entries.len()],
-            matrix: PatternLu::new(size, entries),
+            size,
+            sums: vec![0.0; matrix.entries()],
+            matrix,
             regular: None,
         }
     }
@@ -42,11 +36,12 @@ impl AssembledLu {
     /// Sets the numbers; true if they are other ones.
     pub fn set(&mut self, numbers: impl Iterator<Item = f64>) -> bool {
         self.sums.fill(0.0);
-        for &slot in &self.diagonal {
-            self.sums[slot] = 1.0;
+        let (diagonal, places) = self.slots.split_at(self.size);
+        for &slot in diagonal {
+            self.sums[slot as usize] = 1.0;
         }
-        for (&slot, number) in self.slots.iter().zip(numbers) {
-            self.sums[slot] += number;
+        for (&slot, number) in places.iter().zip(numbers) {
+            self.sums[slot as usize] += number;
         }
 
         let values = self.matrix.values_mut();

@@ -381,7 +381,7 @@ impl Method for Predictive<'_> {
         self.coupling.step = step;
         self.choose_degree(step);
 
-        if let Err(reason) = self.predict() {
+        if let Err(reason) = self.predict(workers) {
             let shortened = self.halve(step);
             return reason.reject_or_fail(shortened, &self.coupling);
         }

@@ -158,8 +158,8 @@ impl Predictive<'_> {
 
     /// Predicts the step; with cubics, where they promise to be better than quintics: where the
     /// solution bends sharply they are.
-    pub(super) fn predict(&mut self) -> Result<(), Unsolved> {
-        self.solve()?;
+    pub(super) fn predict(&mut self, workers: &mut dyn Workers) -> Result<(), Unsolved> {
+        self.solve(workers)?;
         if self.coupling.curved && self.options.inputs == Inputs::Auto {
             let solution = &self.ends.solution[..self.unknowns()];
             let errors =
@@ -170,7 +170,7 @@ impl Predictive<'_> {
                 errors.map(|errors| errors.map(|errors| self.scales.states.largest_share(errors)));
             if shares.is_some_and(|[cubic, quintic]| quintic > CUBIC_BETTER * cubic) {
                 self.coupling.curved = false;
-                self.solve()?;
+                self.solve(workers)?;
             }
         }
 
@@ -190,12 +190,12 @@ impl Predictive<'_> {
     }
 
     /// Solves `(I − K) z = r + d` for the change over the step.
-    fn solve(&mut self) -> Result<(), Unsolved> {
+    fn solve(&mut self, workers: &mut dyn Workers) -> Result<(), Unsolved> {
         let unknowns = self.unknowns();
         let start = &mut self.ends.solution[..unknowns];
         self.coupling.stack_start(start);
         self.expect_differences(unknowns);
-        self.solve_for_change(unknowns)?;
+        self.solve_for_change(unknowns, workers)?;
         self.expect_moves(unknowns);
         Ok(())
     }
@@ -218,12 +218,17 @@ impl Predictive<'_> {
     }
 
     /// From the start in `solution` to the end.
-    fn solve_for_change(&mut self, unknowns: usize) -> Result<(), Unsolved> {
+    fn solve_for_change(
+        &mut self,
+        unknowns: usize,
+        workers: &mut dyn Workers,
+    ) -> Result<(), Unsolved> {
         let ends = &mut self.ends;
         let solution = &mut ends.solution[..unknowns];
         let right = &mut ends.right[..unknowns];
         self.coupling.place(solution);
-        self.interface_system.prepare(&self.coupling, right)?;
+        self.interface_system
+            .prepare(&self.coupling, workers, right)?;
         add_difference(right, &ends.expected, solution);
         self.interface_system.solve(right);
         add(solution, right);

@@ -185,7 +185,8 @@ impl Restart {
             let rows = &interface_system.rows[system];
             let columns = &interface_system.columns[system];
             multiply_by_a(here, rows, twice);
-            matrix.assemble(system, scale, |r, to, column, by| {
+            let sizes = (rows.len(), columns.len());
+            matrix.assemble(system, sizes, scale, |r, to, column, by| {
                 if here.kept {
                     return 0.0;
                 }

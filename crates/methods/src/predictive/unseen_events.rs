@@ -1,4 +1,4 @@
-//! Events that nobody tells of: a Co-Simulation FMU may switch within a step, or as it takes its
+//! Events that nobody reports: a Co-Simulation FMU may switch within a step, or as it takes its
 //! inputs, and the error of the run is then not what is carried on.
 //!
 //! What such a system shows at both ends of a step must agree with itself. Over a smooth step
@@ -18,7 +18,7 @@ use super::Predictive;
 use super::run_state::Doubt;
 use super::tuning::{UNSEEN_BESIDE_ERROR, UNSEEN_BESIDE_NEIGHBORS, UNSEEN_BESIDE_NOISE};
 
-/// The systems that do not tell of events, and what they have shown.
+/// The systems that do not report events, and what they have shown.
 pub(super) struct UnseenEvents {
     /// None of those that can be asked for f and g anywhere: they find their events themselves.
     silent: Vec<bool>,

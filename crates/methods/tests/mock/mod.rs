@@ -57,9 +57,9 @@ impl Thermostat {
         let inputs = vec![input("temperature", 20.0, SignalKind::Continuous)];
         let interface = Interface {
             name: "thermostat".into(),
-            inputs,
-            outputs,
-            states: vec![],
+            inputs: inputs.into(),
+            outputs: outputs.into(),
+            states: vec![].into(),
         };
         Self {
             interface,
@@ -150,9 +150,9 @@ impl Display {
         Self {
             interface: Interface {
                 name: "display".into(),
-                inputs,
-                outputs,
-                states: vec![],
+                inputs: inputs.into(),
+                outputs: outputs.into(),
+                states: vec![].into(),
             },
             imposed,
         }
@@ -274,9 +274,9 @@ impl Ball {
         let inputs = vec![input("force", 0.0, SignalKind::Continuous)];
         let interface = Interface {
             name: "ball".into(),
-            inputs,
-            outputs,
-            states: vec!["x".into(), "v".into()],
+            inputs: inputs.into(),
+            outputs: outputs.into(),
+            states: vec!["x".into(), "v".into()].into(),
         };
         Self {
             interface,

@@ -18,8 +18,8 @@ pub(crate) fn spring_and_mass() -> Connections {
     };
     let system = |name: &str, u: &str, y: &str, states: &[&str]| Interface {
         name: name.into(),
-        inputs: vec![input(u)],
-        outputs: vec![output(y)],
+        inputs: vec![input(u)].into(),
+        outputs: vec![output(y)].into(),
         states: states.iter().map(|s| s.to_string()).collect(),
     };
     let systems = vec![

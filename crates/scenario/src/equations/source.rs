@@ -1,10 +1,12 @@
 //! Equations as a source of systems.
 
+use std::sync::OnceLock;
+
 use dovetail_core::{Capabilities, Interface};
 use dovetail_equations::{Definition, NativeSystem, SyntaxError};
 use dovetail_guaranteed::Boxes;
 
-use super::text::EquationsText;
+use super::text::{EquationsText, KnownModels};
 use crate::bytes::to_bytes;
 use crate::source::system_source::{BuildOptions, Built, KnownEquations, Portable, SystemSource};
 
@@ -16,15 +18,19 @@ pub(crate) const NAME: &str = "equations";
 pub(crate) struct EquationsSource {
     text: EquationsText,
     pub definition: Definition,
-    boxes: Boxes,
+    /// Made when somebody asks for it.
+    boxes: OnceLock<Box<Boxes>>,
 }
 
 impl EquationsSource {
-    /// Compiles the equations. Where they are sound but numbers are not, that is somebody else's affair.
-    pub fn compile(text: EquationsText) -> Result<Self, Vec<SyntaxError>> {
+    /// Compiles the equations, unless they are known. Where they are sound but numbers are not, that is somebody else's affair.
+    pub fn compile(
+        mut text: EquationsText,
+        known: &mut KnownModels,
+    ) -> Result<Self, Vec<SyntaxError>> {
         Ok(Self {
-            definition: text.compile()?,
-            boxes: text.boxes(),
+            definition: text.compile(known)?,
+            boxes: OnceLock::new(),
             text,
         })
     }
@@ -54,7 +60,7 @@ impl SystemSource for EquationsSource {
     fn equations(&self) -> Option<KnownEquations<'_>> {
         Some(KnownEquations {
             definition: &self.definition,
-            boxes: &self.boxes,
+            boxes: self.boxes.get_or_init(|| Box::new(self.text.boxes())),
         })
     }
 

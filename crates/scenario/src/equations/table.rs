@@ -1,12 +1,13 @@
 //! Systems given as equations, read from their tables.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use dovetail_equations::{Definition, Place, SyntaxError, Unused};
 use toml::Spanned;
 
 use super::source::{EquationsSource, NAME};
-use super::text::{EquationsText, WhenWritten};
+use super::text::{EquationsText, KnownModels, WhenWritten, WrittenModel};
 use crate::bytes::from_bytes;
 use crate::diagnostic::{Problem, line_and_column};
 use crate::file::common_keys::{check_system_name, restrictions};
@@ -34,12 +35,12 @@ impl SourceKind for EquationsKind {
         table: &SystemTable,
         reading: &mut Reading<'_>,
     ) -> Result<ReadSystem, Vec<Problem>> {
-        read(reading.text, name, table)
+        read(reading.text, name, table, &mut reading.equations)
     }
 
     fn restore(&self, bytes: &[u8]) -> Result<Box<dyn SystemSource>, String> {
         let text: EquationsText = from_bytes(bytes)?;
-        let source = EquationsSource::compile(text);
+        let source = EquationsSource::compile(text, &mut KnownModels::default());
         let source = source.map_err(|_| "BUG: equations were checked before they were sent")?;
         Ok(Box::new(source))
     }
@@ -54,6 +55,7 @@ fn read(
     text: &str,
     name: &Spanned<String>,
     table: &SystemTable,
+    known: &mut KnownModels,
 ) -> Result<ReadSystem, Vec<Problem>> {
     let mut problems = Vec::new();
     check_system_name(name, &mut problems);
@@ -61,7 +63,7 @@ fn read(
     let written = written(name.get_ref(), table, &mut problems);
     check_names(table, &mut problems);
     let restrictions = restrictions(table, &mut problems);
-    let source = match EquationsSource::compile(written) {
+    let source = match EquationsSource::compile(written, known) {
         Ok(source) => source,
         Err(errors) => {
             let located = errors
@@ -96,21 +98,35 @@ fn names<T>(table: &Named<T>) -> Vec<&str> {
 
 /// What the table says, and what is wrong with its numbers.
 fn written(name: &str, table: &SystemTable, problems: &mut Vec<Problem>) -> EquationsText {
-    let text = |text: &Spanned<String>| text.get_ref().clone();
     let mut boxes = |given: &Named<Given>| {
         let each = given.iter();
-        each.map(|(name, value)| (text(name), bounds(name, value, problems)))
+        each.map(|(name, value)| bounds(name, value, problems))
             .collect()
     };
     let parameters = boxes(&table.parameters);
     let states = boxes(&table.states);
-    let inputs = table.inputs.iter();
-    let inputs = inputs.map(|(name, value)| (text(name), start(name, value, problems)));
-    let inputs = inputs.collect();
-    let discrete = table.discrete.iter();
-    let discrete = discrete.map(|(name, value)| (text(name), start(name, value, problems)));
-    let discrete = discrete.collect();
-    let outputs = table.outputs.iter();
+    let mut starts = |given: &Named<Given>| {
+        let each = given.iter();
+        each.map(|(name, value)| start(name, value, problems))
+            .collect()
+    };
+    let inputs = starts(&table.inputs);
+    let discrete = starts(&table.discrete);
+
+    EquationsText {
+        name: name.to_owned(),
+        written: Arc::new(written_model(table)),
+        inputs,
+        parameters,
+        states,
+        discrete,
+        sample: sample(table, problems),
+    }
+}
+
+/// Names and texts.
+fn written_model(table: &SystemTable) -> WrittenModel {
+    let text = |text: &Spanned<String>| text.get_ref().clone();
     let unit = |name: &Spanned<String>| {
         let given = table
             .units
@@ -118,14 +134,13 @@ fn written(name: &str, table: &SystemTable, problems: &mut Vec<Problem>) -> Equa
             .find(|(key, _)| key.get_ref() == name.get_ref());
         given.map(|(_, unit)| text(unit))
     };
+    let outputs = table.outputs.iter();
 
-    EquationsText {
-        name: name.to_owned(),
-        inputs,
-        parameters,
-        states,
-        discrete,
-        sample: sample(table, problems),
+    WrittenModel {
+        inputs: table.inputs.keys().map(text).collect(),
+        parameters: table.parameters.keys().map(text).collect(),
+        states: table.states.keys().map(text).collect(),
+        discrete: table.discrete.keys().map(text).collect(),
         whens: whens(table),
         equations: table.equations.as_ref().map(text).unwrap_or_default(),
         outputs: outputs

@@ -1,5 +1,9 @@
 //! Equations as they are written, with the values of their states and parameters.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use dovetail_core::SharedList;
 use dovetail_equations::{Definition, Model, Source, SyntaxError, WhenText};
 use dovetail_guaranteed::{Boxes, Interval};
 use serde::{Deserialize, Serialize};
@@ -10,11 +14,23 @@ use crate::source::value::Bounds;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EquationsText {
     pub name: String,
-    pub inputs: Vec<(String, f64)>,
-    pub parameters: Vec<(String, Bounds)>,
-    pub states: Vec<(String, Bounds)>,
-    pub discrete: Vec<(String, f64)>,
+    /// Names and texts, which may be those of other systems too.
+    pub written: Arc<WrittenModel>,
+    /// Start values of the inputs.
+    pub inputs: Vec<f64>,
+    pub parameters: Vec<Bounds>,
+    pub states: Vec<Bounds>,
+    pub discrete: Vec<f64>,
     pub sample: Option<f64>,
+}
+
+/// Equations without values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct WrittenModel {
+    pub inputs: Vec<String>,
+    pub parameters: Vec<String>,
+    pub states: Vec<String>,
+    pub discrete: Vec<String>,
     pub whens: Vec<WhenWritten>,
     pub equations: String,
     pub outputs: Vec<(String, String)>,
@@ -22,8 +38,37 @@ pub(crate) struct EquationsText {
     pub output_units: Vec<Option<String>>,
 }
 
+/// The equations that have been compiled, for systems that have the same ones.
+#[derive(Default)]
+pub(crate) struct KnownModels(HashMap<Arc<WrittenModel>, CompiledModel>);
+
+/// Equations without values, compiled.
+#[derive(Clone)]
+struct CompiledModel {
+    model: Arc<Model>,
+    input_units: SharedList<Option<String>>,
+    output_units: SharedList<Option<String>>,
+}
+
+impl KnownModels {
+    /// What is written, in the memory that it may have already.
+    fn share(&self, written: Arc<WrittenModel>) -> Arc<WrittenModel> {
+        let known = self.0.get_key_value(&written);
+        known.map_or(written, |(known, _)| Arc::clone(known))
+    }
+
+    fn compile(&mut self, written: &Arc<WrittenModel>) -> Result<CompiledModel, Vec<SyntaxError>> {
+        if let Some(known) = self.0.get(written) {
+            return Ok(known.clone());
+        }
+        let compiled = written.compile()?;
+        self.0.insert(Arc::clone(written), compiled.clone());
+        Ok(compiled)
+    }
+}
+
 /// A clause as it is written.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct WhenWritten {
     pub condition: String,
     pub set: Vec<(String, String)>,
@@ -49,18 +94,18 @@ fn pairs(named: &[(String, String)]) -> Vec<(&str, &str)> {
         .collect()
 }
 
-fn names<T>(named: &[(String, T)]) -> Vec<&str> {
-    named.iter().map(|(name, _)| name.as_str()).collect()
+fn names(owned: &[String]) -> Vec<&str> {
+    owned.iter().map(String::as_str).collect()
 }
 
-fn middles(named: &[(String, Bounds)]) -> Vec<f64> {
-    named.iter().map(|(_, bounds)| bounds.middle()).collect()
+fn middles(bounds: &[Bounds]) -> Vec<f64> {
+    bounds.iter().map(Bounds::middle).collect()
 }
 
-fn intervals(named: &[(String, Bounds)]) -> Vec<Interval> {
-    named
-        .iter()
-        .map(|(_, bounds)| Interval::new(bounds.lower, bounds.upper))
+fn intervals(bounds: &[Bounds]) -> Vec<Interval> {
+    let bounds = bounds.iter();
+    bounds
+        .map(|bounds| Interval::new(bounds.lower, bounds.upper))
         .collect()
 }
 
@@ -77,9 +122,8 @@ fn check_delays(model: &Model, parameters: &[f64]) -> Result<(), Vec<SyntaxError
     Ok(())
 }
 
-impl EquationsText {
-    /// The equations, compiled, with the middles of all boxes.
-    pub fn compile(&self) -> Result<Definition, Vec<SyntaxError>> {
+impl WrittenModel {
+    fn compile(&self) -> Result<CompiledModel, Vec<SyntaxError>> {
         let model = Model::parse(&Source {
             inputs: names(&self.inputs),
             parameters: names(&self.parameters),
@@ -89,17 +133,35 @@ impl EquationsText {
             outputs: pairs(&self.outputs),
             whens: self.whens.iter().map(WhenWritten::text).collect(),
         })?;
-        let inputs = self.inputs.iter().map(|(_, start)| *start).collect();
+
+        Ok(CompiledModel {
+            model: Arc::new(model),
+            input_units: self.input_units.clone().into(),
+            output_units: self.output_units.clone().into(),
+        })
+    }
+}
+
+impl EquationsText {
+    /// The equations, compiled, with the middles of all boxes. Those that are known are shared.
+    pub fn compile(&mut self, known: &mut KnownModels) -> Result<Definition, Vec<SyntaxError>> {
+        self.written = known.share(Arc::clone(&self.written));
+        let compiled = known.compile(&self.written)?;
         let parameters = middles(&self.parameters);
-        check_delays(&model, &parameters)?;
+        check_delays(&compiled.model, &parameters)?;
         let mut states = middles(&self.states);
-        states.extend(self.discrete.iter().map(|(_, start)| *start));
+        states.extend(&self.discrete);
 
         Ok(Definition {
+            name: self.name.clone(),
+            model: compiled.model,
+            parameters,
+            states,
             sample: self.sample,
-            input_units: self.input_units.clone(),
-            output_units: self.output_units.clone(),
-            ..Definition::new(&self.name, model, parameters, states, inputs)
+            inputs: self.inputs.clone(),
+            input_units: compiled.input_units,
+            output_units: compiled.output_units,
+            tolerance: Definition::TOLERANCE,
         })
     }
 

@@ -11,6 +11,7 @@ use super::overriding;
 use super::toml_file::{self, Header, ModelFile};
 use crate::catalog::Catalog;
 use crate::diagnostic::{BadModel, Problem, SourceText, printable};
+use crate::equations::text::KnownModels;
 use crate::fmu::store::FmuStore;
 use crate::options::Choices;
 use crate::overrides::Overrides;
@@ -139,6 +140,7 @@ impl ModelTable<'_> {
             folder: folder.unwrap_or(Path::new("")),
             // Without times an FMU is still opened, so that all that is wrong is said at once.
             fmus: FmuStore::new(self.changes, times.unwrap_or((0.0, 1.0))),
+            equations: KnownModels::default(),
         };
         let mut parts = Vec::new();
         let mut warnings = Vec::new();

@@ -2,5 +2,7 @@
 
 pub(crate) mod child_task;
 pub(crate) mod portable;
+#[cfg(feature = "mpi")]
+pub(crate) mod rank;
 pub(crate) mod texts;
 pub(crate) mod worker;

@@ -95,6 +95,8 @@ impl RemoteBuild {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct WantedSystem {
     pub build: RemoteBuild,
+    /// When the run begins.
+    pub start: f64,
     /// The options of the run, where an estimator is to stand before the system.
     pub estimator: Option<Vec<(String, String)>>,
 }
@@ -103,10 +105,12 @@ pub(crate) struct WantedSystem {
 pub(crate) fn order(
     part: &Part,
     options: &BuildOptions,
+    start: f64,
     estimator: Option<&Settings>,
 ) -> Result<SystemRequest, String> {
     let wanted = WantedSystem {
         build: RemoteBuild::of(options),
+        start,
         estimator: estimator.map(texts),
     };
     Ok(SystemRequest {

@@ -12,6 +12,8 @@ use super::portable::{FinalReport, PortablePart, WantedSystem};
 use super::texts::TEXTS;
 use crate::bytes::{from_bytes, to_bytes};
 use crate::catalog::Catalog;
+#[cfg(feature = "mpi")]
+use crate::cost::CostTask;
 use crate::fmu::child_experiments::{FreeTask, ProbeTask, ResetTask};
 use crate::run::rehearsal::RehearsalTask;
 use crate::source::part::Part;
@@ -30,20 +32,22 @@ fn carry_out(bytes: &[u8]) -> Result<Vec<u8>, String> {
         ProbeTask::NAME => perform::<ProbeTask>(&request),
         ResetTask::NAME => perform::<ResetTask>(&request),
         FreeTask::NAME => perform::<FreeTask>(&request),
+        #[cfg(feature = "mpi")]
+        CostTask::NAME => perform::<CostTask>(&request),
         RehearsalTask::NAME => perform::<RehearsalTask>(&request),
         name => Err(format!("BUG: there is no task `{name}`")),
     }
 }
 
 /// The part of a model that lives in this process.
-struct OwnPart {
+pub(crate) struct OwnPart {
     part: Part,
     catalog: Catalog,
     monitor: Option<Arc<Monitor>>,
 }
 
 impl OwnPart {
-    fn open(job: &[u8]) -> Result<Self, String> {
+    pub(crate) fn open(job: &[u8]) -> Result<Self, String> {
         let catalog = Catalog::default();
         let part: PortablePart = from_bytes(job)?;
 
@@ -67,7 +71,9 @@ impl OwnPart {
 
 impl SystemFactory for OwnPart {
     fn make(&mut self, order: &[u8]) -> Result<Box<dyn System>, String> {
-        let WantedSystem { build, estimator } = from_bytes(order)?;
+        let WantedSystem {
+            build, estimator, ..
+        } = from_bytes(order)?;
         let built = self.part.build(&build.here()?)?;
         self.monitor = built.monitor;
 

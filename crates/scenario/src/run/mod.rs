@@ -4,6 +4,8 @@ mod fmu_report;
 pub(crate) mod model_copy;
 mod monolithic;
 mod plan;
+#[cfg(feature = "mpi")]
+mod ranked;
 pub(crate) mod rehearsal;
 pub(crate) mod session;
 mod systems;

@@ -6,8 +6,7 @@
 use dovetail_core::{Source, Task, Workers, readable};
 use dovetail_fmi::CallLog;
 use dovetail_methods::{Settings, StartAssumptions, start_values};
-use dovetail_workers::ProcessError;
-use dovetail_workers::SingleThread;
+use dovetail_workers::{ProcessError, Processes, SingleThread};
 use serde::{Deserialize, Serialize};
 
 use super::model_copy::ModelCopy;
@@ -258,10 +257,9 @@ fn workers_for(
 ) -> Result<Box<dyn Workers>, String> {
     match Systems::of(scenario, options, plan) {
         Ok(Systems::Here(systems, _)) => Ok(Box::new(SingleThread::new(systems))),
-        Ok(there) => {
-            let placed = there.place(&options.placement);
-            Ok(placed.map_err(|problem| problem.sentence())?.0)
-        }
+        Ok(Systems::Remote(remotes)) => Ok(Box::new(Processes::new(remotes))),
+        #[cfg(feature = "mpi")]
+        Ok(Systems::Ranked(systems)) => Ok(systems.place().0),
         Err(bad) => Err(bad.to_string()),
     }
 }

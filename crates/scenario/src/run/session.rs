@@ -11,6 +11,8 @@ use dovetail_core::{
 use dovetail_fmi::Costs;
 use dovetail_methods::{MethodKind, Properties, StartAssumptions, start_values};
 use dovetail_workers::ProcessLoss;
+#[cfg(feature = "mpi")]
+use dovetail_workers::RankLoss;
 
 use super::fmu_report::FmuReport;
 use super::plan::Plan;
@@ -37,6 +39,8 @@ pub struct RunEnd {
     pub statistics: Statistics,
     /// What each system did.
     pub work: Vec<Work>,
+    /// Where the systems ran and why, where that was chosen on the way.
+    pub workers: Option<String>,
     /// Elapsed time of the run, without reading the model.
     pub wall_seconds: f64,
     /// What the user should know.
@@ -220,6 +224,7 @@ impl Session<'_> {
     /// What there is to say of a run that is over.
     fn end(self, ending: Result<Ending, Error>, reached: f64, statistics: Statistics) -> RunEnd {
         let work = self.work();
+        let workers = self.workers.choice();
         drop(self.workers); // systems in other processes report when they end
         let reports = self.reports.iter().map(|report| report.read().unzip());
         let (costs, notes): (Vec<_>, Vec<_>) = reports.unzip();
@@ -234,6 +239,7 @@ impl Session<'_> {
             ending,
             statistics,
             work,
+            workers,
             wall_seconds: self.clock.elapsed().as_secs_f64(),
             warnings: [own, self.warnings, self.method.warnings(), inside.warnings].concat(),
             remarks: [self.remarks, self.method.remarks(), inside.remarks].concat(),
@@ -282,7 +288,7 @@ impl Scenario {
         systems.each = with_inputs(&systems, &known);
         let systems = Systems::of(self, options, &systems)?;
         let (mut workers, reports) = systems
-            .place(&options.placement)
+            .place(&options.placement, &self.parts, kind)
             .map_err(|problem| self.bad(problem))?;
         let derivatives = method.derivatives();
         let beforehand = StartAssumptions {
@@ -334,13 +340,20 @@ fn interrupted_after_all(
     warnings: &mut Vec<Notice>,
 ) -> Result<Ending, Error> {
     match ending {
-        Err(Error::System { system, reason, .. })
-            if matches!(reason.downcast_ref(), Some(ProcessLoss::Interrupted { .. })) =>
-        {
+        Err(Error::System { system, reason, .. }) if is_interrupt(reason.as_ref()) => {
             let warning = format!("`{system}` was still in its step: {reason}");
             warnings.push(warning.into());
             Ok(Ending::Interrupted)
         }
         other => other,
     }
+}
+
+/// Whether a system did not answer because the run was interrupted.
+fn is_interrupt(reason: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
+    #[cfg(feature = "mpi")]
+    if let Some(RankLoss::Interrupted { .. }) = reason.downcast_ref() {
+        return true;
+    }
+    matches!(reason.downcast_ref(), Some(ProcessLoss::Interrupted { .. }))
 }

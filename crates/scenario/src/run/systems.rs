@@ -1,10 +1,14 @@
 //! The systems of a run, here or in processes of their own, until they are handed to workers.
 
+use std::collections::HashMap;
+
 use dovetail_core::{Remedy, System, Workers};
-use dovetail_methods::{EstimatorOptions, Settings};
-use dovetail_workers::{ProcessPool, Processes, Remote};
+use dovetail_methods::{EstimatorOptions, MethodKind, Settings};
+use dovetail_workers::{ProcessPool, Processes, Remote, SystemRequest};
 
 use super::fmu_report::FmuReport;
+#[cfg(feature = "mpi")]
+use super::ranked::RankedSystems;
 use crate::diagnostic::{BadModel, Problem};
 use crate::options::RunOptions;
 use crate::placement::Placement;
@@ -20,6 +24,9 @@ pub(crate) enum Systems {
     Here(Vec<Box<dyn System>>, Vec<FmuReport>),
     /// Each in a process of its own.
     Remote(Vec<Remote>),
+    /// On the ranks of an MPI program.
+    #[cfg(feature = "mpi")]
+    Ranked(RankedSystems),
 }
 
 /// How the systems of a run are to be made.
@@ -33,6 +40,30 @@ pub(crate) struct BuildPlan {
     pub settings: Settings,
 }
 
+impl BuildPlan {
+    /// The system at position `k`, made in this process.
+    pub fn build(&self, k: usize, part: &Part) -> Result<(Box<dyn System>, FmuReport), String> {
+        let built = part.build(&self.each[k])?;
+        let report = built.monitor.map_or(FmuReport::None, FmuReport::Here);
+        if !self.estimated[k] {
+            return Ok((built.system, report));
+        }
+
+        let estimator = EstimatorOptions::of(&self.settings);
+        Ok((estimated_by(built.system, estimator), report))
+    }
+
+    /// What another process is told to make.
+    pub fn orders(&self, scenario: &Scenario) -> Result<Vec<SystemRequest>, BadModel> {
+        let order = |(k, part): (usize, &Part)| {
+            let settings = self.estimated[k].then_some(&self.settings);
+            let order = portable::order(part, &self.each[k], scenario.start_time, settings);
+            order.map_err(|error| scenario.bad(Problem::general(error)))
+        };
+        scenario.parts.iter().enumerate().map(order).collect()
+    }
+}
+
 impl Systems {
     /// The systems, at their start values.
     pub fn of(
@@ -43,6 +74,10 @@ impl Systems {
         if let Placement::Processes(pool) = &options.placement {
             return Ok(Self::Remote(remotes(pool, scenario, plan)?));
         }
+        #[cfg(feature = "mpi")]
+        if let Placement::Ranks(ranks) = &options.placement {
+            return Ok(Self::Ranked(RankedSystems::make(*ranks, scenario, plan)?));
+        }
 
         let problems = shared_instances(scenario);
         if !problems.is_empty() {
@@ -52,19 +87,15 @@ impl Systems {
             });
         }
 
-        let estimator = EstimatorOptions::of(&plan.settings);
         let mut systems = Vec::new();
         let mut reports = Vec::new();
 
         for (k, part) in scenario.parts.iter().enumerate() {
-            let built = part.build(&plan.each[k]);
-            let built = built.map_err(|why| scenario.bad(Problem::general(why)))?;
-            systems.push(if plan.estimated[k] {
-                estimated_by(built.system, estimator)
-            } else {
-                built.system
-            });
-            reports.push(built.monitor.map_or(FmuReport::None, FmuReport::Here));
+            let (system, report) = plan
+                .build(k, part)
+                .map_err(|why| scenario.bad(Problem::general(why)))?;
+            systems.push(system);
+            reports.push(report);
         }
         Ok(Self::Here(systems, reports))
     }
@@ -75,6 +106,8 @@ impl Systems {
         match self {
             Self::Here(systems, _) => systems,
             Self::Remote(remotes) => remotes.into_iter().map(boxed).collect(),
+            #[cfg(feature = "mpi")]
+            Self::Ranked(systems) => systems.into_boxes(),
         }
     }
 
@@ -82,9 +115,14 @@ impl Systems {
     pub fn place(
         self,
         placement: &Placement,
+        parts: &[Part],
+        kind: &dyn MethodKind,
     ) -> Result<(Box<dyn Workers>, Vec<FmuReport>), Problem> {
         match self {
-            Self::Here(systems, reports) => Ok((placement.place(systems)?, reports)),
+            Self::Here(systems, reports) => {
+                let workers = placement.place(systems, groups_of(parts), kind)?;
+                Ok((workers, reports))
+            }
             Self::Remote(remotes) => {
                 let reports = remotes
                     .iter()
@@ -92,8 +130,28 @@ impl Systems {
                 let reports = reports.collect();
                 Ok((Box::new(Processes::new(remotes)), reports))
             }
+            #[cfg(feature = "mpi")]
+            Self::Ranked(systems) => Ok(systems.place()),
         }
     }
+}
+
+/// For each system a group: systems of one FMU, whose library may have memory that all its instances share, are one.
+fn groups_of(parts: &[Part]) -> Vec<usize> {
+    let mut group_of_folder = HashMap::new();
+    let mut count = 0;
+    let mut next = || {
+        count += 1;
+        count - 1
+    };
+
+    let group = |part: &Part| match part.source.fmu() {
+        Some(prepared) => *group_of_folder
+            .entry(prepared.fmu().folder().to_owned())
+            .or_insert_with(&mut next),
+        None => next(),
+    };
+    parts.iter().map(group).collect()
 }
 
 /// The systems in processes of their own, each of which gets its own part of the model.
@@ -102,16 +160,7 @@ fn remotes(
     scenario: &Scenario,
     plan: &BuildPlan,
 ) -> Result<Vec<Remote>, BadModel> {
-    let general = |error: String| scenario.bad(Problem::general(error));
-    let mut orders = Vec::new();
-
-    for (k, part) in scenario.parts.iter().enumerate() {
-        let settings = plan.estimated[k].then_some(&plan.settings);
-        let order = portable::order(part, &plan.each[k], settings);
-        orders.push(order.map_err(general)?);
-    }
-
-    let made = Remote::make(pool, &orders);
+    let made = Remote::make(pool, &plan.orders(scenario)?);
     made.map_err(|error| {
         let problem = Problem::general(error.to_string());
         scenario.bad(problem.with(error.remedies()))

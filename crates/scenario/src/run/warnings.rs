@@ -23,6 +23,7 @@ impl InsideFmus {
             discarded,
             events,
             odd_times,
+            unlike_repeats,
             ..
         } = notes;
         if *discarded > 0 {
@@ -36,6 +37,14 @@ impl InsideFmus {
             let text = format!(
                 "`{name}` said that steps did not end early, and gave other times than their ends; \
                  the ends were believed"
+            );
+            self.warnings.push(text.into());
+        }
+
+        if *unlike_repeats > 0 {
+            let text = format!(
+                "`{name}` was set back to a saved state to repeat steps, and answered otherwise than before; its state is not all \
+                 that it saves"
             );
             self.warnings.push(text.into());
         }

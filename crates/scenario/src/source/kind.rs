@@ -8,6 +8,7 @@ use toml::Spanned;
 use super::system_source::SystemSource;
 use super::table::SystemTable;
 use crate::diagnostic::Problem;
+use crate::equations::text::KnownModels;
 use crate::fmu::store::FmuStore;
 
 /// A kind of source: equations, FMUs, or one that a program adds.
@@ -48,6 +49,8 @@ pub struct Reading<'a> {
     pub folder: &'a Path,
     /// The FMUs of the model, each opened once.
     pub(crate) fmus: FmuStore,
+    /// The equations of the model, each compiled once.
+    pub(crate) equations: KnownModels,
 }
 
 /// A system of a model file, read.

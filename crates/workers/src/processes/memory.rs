@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
+use crate::words::{PutWords, TakeWords};
+
 /// Words that two processes share. All of them are atomic, so that a process that writes when it is
 /// not its turn (an FMU that runs wild, say) spoils numbers, but never the rules of the language.
 pub(crate) struct SharedMemory {
@@ -92,7 +94,7 @@ impl Drop for SharedMemory {
     }
 }
 
-/// Writes words one after the other; what does not fit is lost.
+/// Writes into memory that is shared; what does not fit is lost.
 pub(crate) struct Put<'a> {
     words: std::slice::Iter<'a, AtomicU64>,
 }
@@ -103,38 +105,22 @@ impl<'a> Put<'a> {
             words: words.iter(),
         }
     }
+}
 
+impl PutWords for Put<'_> {
     #[inline]
-    pub fn word(&mut self, value: u64) {
+    fn word(&mut self, value: u64) {
         if let Some(word) = self.words.next() {
             word.store(value, Ordering::Relaxed);
         }
     }
 
-    #[inline]
-    pub fn float(&mut self, value: f64) {
-        self.word(value.to_bits());
-    }
-
-    pub fn floats(&mut self, values: &[f64]) {
-        values.iter().for_each(|&value| self.float(value));
-    }
-
-    /// As many bytes as there is room for.
-    pub fn bytes(&mut self, bytes: &[u8]) {
-        let room = self.words.len().saturating_sub(1) * size_of::<u64>();
-        let bytes = &bytes[..bytes.len().min(room)];
-        self.word(bytes.len() as u64);
-
-        for chunk in bytes.chunks(size_of::<u64>()) {
-            let mut word = [0; size_of::<u64>()];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.word(u64::from_le_bytes(word));
-        }
+    fn room(&self) -> usize {
+        self.words.len()
     }
 }
 
-/// Reads words one after the other; beyond the last there are zeros.
+/// Reads from memory that is shared; beyond the last word there are zeros.
 pub(crate) struct Take<'a> {
     words: std::slice::Iter<'a, AtomicU64>,
 }
@@ -145,33 +131,18 @@ impl<'a> Take<'a> {
             words: words.iter(),
         }
     }
+}
 
+impl TakeWords for Take<'_> {
     #[inline]
-    pub fn word(&mut self) -> u64 {
+    fn word(&mut self) -> u64 {
         self.words
             .next()
             .map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    #[inline]
-    pub fn float(&mut self) -> f64 {
-        f64::from_bits(self.word())
-    }
-
-    pub fn floats(&mut self, values: &mut [f64]) {
-        values.iter_mut().for_each(|value| *value = self.float());
-    }
-
-    pub fn bytes(&mut self) -> Vec<u8> {
-        let length = (self.word() as usize).min(self.words.len() * size_of::<u64>());
-        let mut bytes: Vec<u8> = Vec::with_capacity(length + size_of::<u64>());
-
-        while bytes.len() < length {
-            bytes.extend(self.word().to_le_bytes());
-        }
-
-        bytes.truncate(length);
-        bytes
+    fn left(&self) -> usize {
+        self.words.len()
     }
 }
 

@@ -3,29 +3,26 @@
 
 mod channel;
 mod lost;
-mod memory;
-mod message;
+pub(crate) mod memory;
 mod process_pool;
 mod remote;
 mod serve;
-mod wire;
 
 use std::time::Instant;
 
 use dovetail_core::{
-    Archive, Capabilities, Error, EvaluateTask, Interface, LinearizeTask, System, Task, Work,
-    Workers, visit_system,
+    Archive, Capabilities, Error, EvaluateTask, Interface, LinearizeTask, OperatorTask, System,
+    Task, Work, Workers, visit_system,
 };
 
-use message::Question;
-use remote::asked_by;
+use crate::message::Question;
+use crate::operator_workspaces::OperatorWorkspaces;
+use crate::remote_task::RemoteTask;
 
 pub use lost::ProcessLoss;
-pub use message::TextTable;
 pub use process_pool::{NOTE_WORDS, ProcessError, ProcessPool, TaskProcess};
 pub use remote::{FinalNotes, Remote, StartError, SystemEnd, SystemRequest};
 pub use serve::{SystemFactory, serve};
-pub use wire::{Reader, Writer};
 
 /// Systems that live in processes of their own.
 ///
@@ -44,60 +41,7 @@ pub struct Processes {
     work: Vec<Work>,
     /// Whether a system's answer is being waited for.
     asked: Vec<bool>,
-}
-
-/// What a system in another process is asked by.
-trait RemoteTask: crate::slot::WorkerTask {
-    fn send(&self, question: Question, remote: &mut Remote) -> Result<(), Error>;
-
-    fn receive(&mut self, remote: &mut Remote, began: Instant) -> Result<(), Error>;
-
-    fn count(&self, question: Question, work: &mut Work);
-}
-
-impl RemoteTask for Task {
-    fn send(&self, question: Question, remote: &mut Remote) -> Result<(), Error> {
-        remote.send_step(question, self.step, &self.inputs, asked_by(&self.response))
-    }
-
-    fn receive(&mut self, remote: &mut Remote, began: Instant) -> Result<(), Error> {
-        self.response.begin();
-        remote.receive_step(&mut self.response, began)
-    }
-
-    fn count(&self, question: Question, work: &mut Work) {
-        match question {
-            Question::Begin => {}
-            Question::Trial => work.count_trial(&self.response),
-            _ => work.count_advance(self.step.is_instant(), &self.response),
-        }
-    }
-}
-
-impl RemoteTask for LinearizeTask {
-    fn send(&self, _: Question, remote: &mut Remote) -> Result<(), Error> {
-        remote.send_linearize()
-    }
-
-    fn receive(&mut self, remote: &mut Remote, began: Instant) -> Result<(), Error> {
-        remote.receive_linearization(&mut self.linearization, began)
-    }
-
-    fn count(&self, _: Question, work: &mut Work) {
-        work.linearizations += 1;
-    }
-}
-
-impl RemoteTask for EvaluateTask {
-    fn send(&self, _: Question, remote: &mut Remote) -> Result<(), Error> {
-        remote.send_evaluate(self.time, &self.evaluation)
-    }
-
-    fn receive(&mut self, remote: &mut Remote, began: Instant) -> Result<(), Error> {
-        remote.receive_evaluation(&mut self.evaluation, began)
-    }
-
-    fn count(&self, _: Question, _: &mut Work) {}
+    workspaces: OperatorWorkspaces,
 }
 
 impl Processes {
@@ -111,6 +55,7 @@ impl Processes {
             capabilities: remotes.iter().map(Remote::capabilities).collect(),
             work: vec![Work::default(); remotes.len()],
             asked: vec![false; remotes.len()],
+            workspaces: OperatorWorkspaces::default(),
             remotes,
         }
     }
@@ -140,7 +85,7 @@ impl Processes {
             if self.asked[task.system()] {
                 return (position, Ok(()));
             }
-            if let Err(error) = task.send(question, &mut self.remotes[task.system()]) {
+            if let Err(error) = self.remotes[task.system()].send(question, task) {
                 return (position, Err(error));
             }
             self.asked[task.system()] = true;
@@ -160,7 +105,7 @@ impl Processes {
         for task in tasks.iter_mut().filter(|task| task.is_due()) {
             let system = task.system();
             self.asked[system] = false;
-            let received = task.receive(&mut self.remotes[system], began);
+            let received = self.remotes[system].receive(task, began);
             if received.is_ok() {
                 task.count(question, &mut self.work[system]);
                 self.work[system].seconds += self.remotes[system].seconds();
@@ -198,6 +143,14 @@ impl Workers for Processes {
 
     fn evaluate(&mut self, tasks: &mut [EvaluateTask]) -> Result<(), Error> {
         self.ask(Question::Evaluate, tasks)
+    }
+
+    /// Computed here: they depend on nothing that a process has.
+    fn operators(&mut self, tasks: &mut [OperatorTask]) -> Result<(), Error> {
+        for task in tasks.iter_mut().filter(|task| task.due) {
+            self.workspaces.compute(task);
+        }
+        Ok(())
     }
 
     fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error> {

@@ -6,24 +6,21 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicU64;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use dovetail_core::{
-    Archive, Capabilities, Error, Evaluation, Interface, Linearization, Linearize, Response,
-    Signal, System, visit_system,
-};
+use dovetail_core::{Capabilities, System};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Signal as Kill, getpid, kill_process};
 
+use crate::answering::Answering;
+use crate::message::{DONE, FAILED, Question, TextTable, write_interface};
+use crate::operator_workspaces::OperatorWorkspaces;
 use crate::processes::channel::{self, ANSWERED, ASKED, Backoff, Gone};
 use crate::processes::memory::{Put, SharedMemory, Take};
-use crate::processes::message::{
-    DONE, FAILED, PIECE, Question, TextTable, put_error, put_evaluation, put_linearization,
-    put_response, take_step, write_interface,
-};
+use crate::words::{PutWords, TakeWords};
 
 /// What a frame is: who starts a process sends one `OPEN`, and `MAKE` for every run.
 pub(crate) const OPEN: u64 = 0;
@@ -169,42 +166,25 @@ impl Server {
         }
 
         let memory = self.memory.as_ref().ok_or(Gone)?;
-        let mut buffers = AnswerBuffers::new(system.interface());
-        let mut checkpoint = CheckpointTransfer::default();
-        let mut text = Vec::new();
+        let mut answering = Answering::new(self.texts);
+        let mut workspaces = OperatorWorkspaces::default();
 
         loop {
             channel::wait(memory, &self.socket, ASKED, &mut self.backoff, wait_on)?;
             let words = channel::body(memory);
             let mut take = Take::new(words);
-            let asked = Question::of(take.word()).ok_or(Gone)?;
-            match asked {
-                Question::Advance
-                | Question::Trial
-                | Question::Linearize
-                | Question::Evaluate
-                | Question::Begin => {
-                    buffers.answer(asked, system.as_mut(), take, words);
-                }
-                Question::TextOf => put_text(words, self.texts, &mut take),
-                Question::NumberOf => put_number(words, self.texts, &mut take, &mut text),
-                Question::Leave => {
-                    // What it does on its way out belongs to the notes.
-                    drop(system);
-                    put_bytes(words, &maker.final_notes());
-                    return channel::pass(memory, &self.socket, ANSWERED);
-                }
-                Question::Save | Question::Restore => {
-                    let system = system.as_mut();
-                    let done = match asked {
-                        Question::Save => checkpoint.save(system, take.word() as usize, words),
-                        _ => checkpoint.restore(system, &mut take, words),
-                    };
-                    if let Err(error) = done {
-                        put_error(words, &error, &system.interface().name, buffers.reached);
-                    }
-                }
+            let question = Question::of(take.word()).ok_or(Gone)?;
+            let mut put = Put::new(words);
+            if question == Question::Leave {
+                // What it does on its way out belongs to the notes.
+                drop(system);
+                put.word(DONE);
+                put.bytes(&maker.final_notes());
+                return channel::pass(memory, &self.socket, ANSWERED);
             }
+
+            let system = system.as_mut();
+            answering.answer(question, system, &mut workspaces, &mut take, &mut put);
             channel::pass(memory, &self.socket, ANSWERED)?;
         }
     }
@@ -215,37 +195,6 @@ impl Server {
         let introduction = write_interface(system.interface(), capabilities, self.texts);
         channel::send_frame(&self.socket, DONE, &introduction)
     }
-}
-
-/// The piece of a text from a position on, after its length.
-fn put_text(words: &[AtomicU64], texts: TextTable, take: &mut Take<'_>) {
-    let text = (texts.text)(take.float());
-    let rest = text.as_bytes().get(take.word() as usize..);
-    let rest = rest.unwrap_or_default();
-    let mut put = Put::new(words);
-    put.word(DONE);
-    put.word(text.len() as u64);
-    put.bytes(&rest[..rest.len().min(PIECE)]);
-}
-
-/// Takes a piece of a text in; the number of the whole with the last one.
-fn put_number(words: &[AtomicU64], texts: TextTable, take: &mut Take<'_>, text: &mut Vec<u8>) {
-    let is_last = take.word() != 0;
-    text.extend(take.bytes());
-    let mut put = Put::new(words);
-    put.word(DONE);
-    if is_last {
-        put.float((texts.passing)(&String::from_utf8_lossy(text)));
-        text.clear();
-    } else {
-        put.float(0.0);
-    }
-}
-
-fn put_bytes(words: &[AtomicU64], bytes: &[u8]) {
-    let mut put = Put::new(words);
-    put.word(DONE);
-    put.bytes(bytes);
 }
 
 /// A byte, and the file of the memory where that is new.
@@ -268,163 +217,4 @@ fn receive_file(socket: &UnixStream) -> std::result::Result<Option<OwnedFd>, Gon
         RecvAncillaryMessage::ScmRights(mut files) => files.next(),
         _ => None,
     }))
-}
-
-/// A checkpoint on its way, piece by piece.
-#[derive(Default)]
-struct CheckpointTransfer {
-    bytes: Vec<u8>,
-}
-
-impl CheckpointTransfer {
-    /// Answers the piece from position `at` on; the first is taken from what the system is now.
-    fn save(
-        &mut self,
-        system: &mut dyn System,
-        at: usize,
-        words: &[AtomicU64],
-    ) -> std::result::Result<(), Error> {
-        if at == 0 {
-            let mut archive = Archive::writer();
-            visit_system(system, &mut archive)?;
-            self.bytes = archive.into_bytes();
-        }
-
-        let rest = self.bytes.get(at..).unwrap_or_default();
-        let mut put = Put::new(words);
-        put.word(DONE);
-        put.word(self.bytes.len() as u64);
-        put.bytes(&rest[..rest.len().min(PIECE)]);
-        Ok(())
-    }
-
-    /// Takes a piece in; after the last one the system becomes what it was.
-    fn restore(
-        &mut self,
-        system: &mut dyn System,
-        take: &mut Take<'_>,
-        words: &[AtomicU64],
-    ) -> std::result::Result<(), Error> {
-        let is_last = take.word() != 0;
-        self.bytes.extend(take.bytes());
-
-        if is_last {
-            let mut archive = Archive::reader(std::mem::take(&mut self.bytes));
-            visit_system(system, &mut archive)?;
-        }
-
-        Put::new(words).word(DONE);
-        Ok(())
-    }
-}
-
-/// Room for questions and answers, made once.
-struct AnswerBuffers {
-    inputs: Vec<Signal>,
-    /// For each number of derivatives that can be asked for.
-    responses: [Response; 3],
-    linearization: Linearization,
-    evaluation: Evaluation,
-    reached: f64,
-}
-
-impl AnswerBuffers {
-    fn new(interface: &Interface) -> Self {
-        Self {
-            inputs: interface
-                .inputs
-                .iter()
-                .map(|input| Signal::constant(input.start))
-                .collect(),
-            responses: [0, 1, 2].map(|derivatives| Response::new(interface, derivatives)),
-            linearization: Linearization::of(interface),
-            evaluation: Evaluation::of(interface),
-            reached: f64::NAN,
-        }
-    }
-
-    fn answer(
-        &mut self,
-        question: Question,
-        system: &mut dyn System,
-        take: Take<'_>,
-        words: &[AtomicU64],
-    ) {
-        let answered = match question {
-            Question::Linearize => self.linearize(system, words),
-            Question::Evaluate => self.evaluate(system, take, words),
-            _ => self.step(question, system, take, words),
-        };
-        if let Err(error) = answered {
-            put_error(words, &error, &system.interface().name, self.reached);
-        }
-    }
-
-    fn linearize(
-        &mut self,
-        system: &mut dyn System,
-        words: &[AtomicU64],
-    ) -> std::result::Result<(), Error> {
-        let before = Instant::now();
-        linearizer(system).linearize_into(&mut self.linearization)?;
-        let seconds = before.elapsed().as_secs_f64();
-        put_linearization(words, &self.linearization, seconds);
-        Ok(())
-    }
-
-    /// `f` and `g` elsewhere.
-    fn evaluate(
-        &mut self,
-        system: &mut dyn System,
-        mut take: Take<'_>,
-        words: &[AtomicU64],
-    ) -> std::result::Result<(), Error> {
-        let before = Instant::now();
-        let time = take.float();
-        let point = &mut self.evaluation;
-
-        for vector in [&mut point.x, &mut point.u, &mut point.u_slope] {
-            take.floats(vector.as_mut_slice());
-        }
-
-        system
-            .evaluate()
-            .expect("BUG: a system was asked for what it is elsewhere, and cannot know")
-            .evaluate_into(time, point)?;
-        put_evaluation(words, point, before.elapsed().as_secs_f64());
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        question: Question,
-        system: &mut dyn System,
-        mut take: Take<'_>,
-        words: &[AtomicU64],
-    ) -> std::result::Result<(), Error> {
-        let before = Instant::now();
-        let (step, (derivatives, averages)) = take_step(&mut take, &mut self.inputs);
-        let response = &mut self.responses[derivatives.min(2)];
-        response.begin();
-        response.averages = averages;
-        self.reached = step.start;
-
-        match question {
-            Question::Begin => system.begin(step, &self.inputs, response)?,
-            Question::Trial => system
-                .trial()
-                .expect("BUG: a trial was asked of a system without rollback")
-                .respond(step, &self.inputs, response)?,
-            _ => system.advance(step, &self.inputs, response)?,
-        }
-
-        put_response(words, response, before.elapsed().as_secs_f64());
-        Ok(())
-    }
-}
-
-fn linearizer(system: &mut dyn System) -> &mut dyn Linearize {
-    system
-        .linearize()
-        .expect("BUG: a system without linearization was linearized")
 }

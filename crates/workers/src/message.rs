@@ -1,17 +1,17 @@
-//! What lies in the shared memory: orders, answers and errors, as words.
+//! Orders, answers and errors, as words.
 
 use std::borrow::Cow;
-use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
 
 use dovetail_core::{
     Capabilities, Error, Evaluation, EventGradient, Interface, Knot, Linearization, MAX_DEGREE,
-    MacroStep, Path, Remedy, Response, Signal, SignalKind,
+    MacroStep, OperatorShape, OperatorTask, Path, Remedy, Response, Signal, SignalKind,
 };
 
-use crate::processes::memory::{Put, Take};
-use crate::processes::wire::{Reader, Writer};
+use crate::dictionary::Dictionary;
+use crate::wire::{Reader, Writer};
+use crate::words::{PutWords, TakeWords};
 
 /// What a system can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +32,13 @@ pub(crate) enum Question {
     Save,
     /// A piece of what it is to be.
     Restore,
+    /// The operators of a linearization.
+    Operators,
 }
 
 impl Question {
     pub fn of(word: u64) -> Option<Self> {
-        const ALL: [Question; 10] = [
+        const ALL: [Question; 11] = [
             Question::Advance,
             Question::Trial,
             Question::Linearize,
@@ -47,6 +49,7 @@ impl Question {
             Question::Leave,
             Question::Save,
             Question::Restore,
+            Question::Operators,
         ];
         ALL.into_iter().find(|question| *question as u64 == word)
     }
@@ -80,21 +83,20 @@ pub(crate) fn words(interface: &Interface) -> usize {
 
 /// A step under these inputs, to be taken or tried. The numbers of texts are as the other side knows them.
 pub(crate) fn put_step(
-    words: &[AtomicU64],
+    put: &mut impl PutWords,
     question: Question,
     step: MacroStep,
     inputs: &[Signal],
     (derivatives, averages): (usize, bool),
-    texts: impl Fn(usize) -> Option<f64>,
+    texts: &Dictionary,
 ) {
-    let mut put = Put::new(words);
     put.word(question as u64);
     put.floats(&[step.start, step.end, step.size()]);
     put.word(derivatives as u64);
     put.word(u64::from(averages));
 
     for (position, signal) in inputs.iter().enumerate() {
-        match texts(position) {
+        match texts.number_there(position, signal) {
             Some(number) => {
                 put.word(1);
                 put.float(number);
@@ -109,7 +111,10 @@ pub(crate) fn put_step(
 
 /// What [`put_step`] put, but for the question; how many derivatives are asked for, and whether
 /// the asker averages.
-pub(crate) fn take_step(take: &mut Take<'_>, inputs: &mut [Signal]) -> (MacroStep, (usize, bool)) {
+pub(crate) fn take_step(
+    take: &mut impl TakeWords,
+    inputs: &mut [Signal],
+) -> (MacroStep, (usize, bool)) {
     let step = MacroStep::exactly(take.float(), take.float(), take.float());
     let derivatives = take.word() as usize;
     let averages = take.word() != 0;
@@ -124,8 +129,7 @@ pub(crate) fn take_step(take: &mut Take<'_>, inputs: &mut [Signal]) -> (MacroSte
 }
 
 /// An answer, and how many seconds it took.
-pub(crate) fn put_response(words: &[AtomicU64], response: &Response, seconds: f64) {
-    let mut put = Put::new(words);
+pub(crate) fn put_response(put: &mut impl PutWords, response: &Response, seconds: f64) {
     put.word(DONE);
     put.floats(&[seconds, response.reached, response.next_event]);
     let kept = [
@@ -149,10 +153,10 @@ pub(crate) fn put_response(words: &[AtomicU64], response: &Response, seconds: f6
     put.floats(&response.states);
 
     response.motion.iter().for_each(|state| put.floats(state));
-    put_path(&mut put, &response.path);
+    put_path(put, &response.path);
 }
 
-fn put_path(put: &mut Put<'_>, path: &Path) {
+fn put_path(put: &mut impl PutWords, path: &Path) {
     put.word(path.len() as u64);
     for (index, &time) in path.times().iter().enumerate() {
         put.float(time);
@@ -162,7 +166,7 @@ fn put_path(put: &mut Put<'_>, path: &Path) {
     }
 }
 
-fn take_path(take: &mut Take<'_>, outputs: usize, states: usize, path: &mut Path) {
+fn take_path(take: &mut impl TakeWords, outputs: usize, states: usize, path: &mut Path) {
     path.clear();
     for _ in 0..(take.word() as usize).min(Path::MOST) {
         path.push(take.float());
@@ -176,7 +180,7 @@ fn take_path(take: &mut Take<'_>, outputs: usize, states: usize, path: &mut Path
 }
 
 /// What [`put_response`] put, but for its first word; the seconds.
-pub(crate) fn take_response(take: &mut Take<'_>, response: &mut Response) -> f64 {
+pub(crate) fn take_response(take: &mut impl TakeWords, response: &mut Response) -> f64 {
     let seconds = take.float();
     (response.reached, response.next_event) = (take.float(), take.float());
     let kept = take.word();
@@ -198,7 +202,7 @@ pub(crate) fn take_response(take: &mut Take<'_>, response: &mut Response) -> f64
     seconds
 }
 
-fn take_knot(take: &mut Take<'_>) -> Knot {
+fn take_knot(take: &mut impl TakeWords) -> Knot {
     Knot {
         value: take.float(),
         slope: take.float(),
@@ -207,8 +211,7 @@ fn take_knot(take: &mut Take<'_>) -> Knot {
 }
 
 /// A linearization, and how many seconds it took.
-pub(crate) fn put_linearization(words: &[AtomicU64], of: &Linearization, seconds: f64) {
-    let mut put = Put::new(words);
+pub(crate) fn put_linearization(put: &mut impl PutWords, of: &Linearization, seconds: f64) {
     put.word(DONE);
     put.float(seconds);
     put.word(of.affine);
@@ -229,10 +232,10 @@ pub(crate) fn put_linearization(words: &[AtomicU64], of: &Linearization, seconds
     vectors
         .iter()
         .for_each(|vector| put.floats(vector.as_slice()));
-    put_event(&mut put, &of.event);
+    put_event(put, &of.event);
 }
 
-fn put_event(put: &mut Put<'_>, event: &EventGradient) {
+fn put_event(put: &mut impl PutWords, event: &EventGradient) {
     put.word(event.due);
     put.word(u64::from(event.resets()));
     if event.due > 0 {
@@ -245,7 +248,7 @@ fn put_event(put: &mut Put<'_>, event: &EventGradient) {
     put.floats(event.reset_by_inputs.as_slice());
 }
 
-fn take_event(take: &mut Take<'_>, event: &mut EventGradient) {
+fn take_event(take: &mut impl TakeWords, event: &mut EventGradient) {
     event.due = take.word();
     event.make_reset(take.word() != 0);
     if event.due > 0 {
@@ -260,7 +263,7 @@ fn take_event(take: &mut Take<'_>, event: &mut EventGradient) {
 }
 
 /// What [`put_linearization`] put, but for its first word; the seconds.
-pub(crate) fn take_linearization(take: &mut Take<'_>, into: &mut Linearization) -> f64 {
+pub(crate) fn take_linearization(take: &mut impl TakeWords, into: &mut Linearization) -> f64 {
     let seconds = take.float();
     into.affine = take.word();
     into.kept = take.word() != 0;
@@ -293,9 +296,26 @@ pub(crate) fn take_linearization(take: &mut Take<'_>, into: &mut Linearization) 
     seconds
 }
 
+/// Where `f` and `g` are wanted, after the question.
+pub(crate) fn put_evaluate(put: &mut impl PutWords, time: f64, at: &Evaluation) {
+    put.word(Question::Evaluate as u64);
+    put.float(time);
+    for vector in [&at.x, &at.u, &at.u_slope] {
+        put.floats(vector.as_slice());
+    }
+}
+
+/// What [`put_evaluate`] put, but for the question.
+pub(crate) fn take_evaluate(take: &mut impl TakeWords, at: &mut Evaluation) -> f64 {
+    let time = take.float();
+    for vector in [&mut at.x, &mut at.u, &mut at.u_slope] {
+        take.floats(vector.as_mut_slice());
+    }
+    time
+}
+
 /// `f` and `g`, and how many seconds they took.
-pub(crate) fn put_evaluation(words: &[AtomicU64], of: &Evaluation, seconds: f64) {
-    let mut put = Put::new(words);
+pub(crate) fn put_evaluation(put: &mut impl PutWords, of: &Evaluation, seconds: f64) {
     put.word(DONE);
     put.float(seconds);
 
@@ -305,7 +325,7 @@ pub(crate) fn put_evaluation(words: &[AtomicU64], of: &Evaluation, seconds: f64)
 }
 
 /// What [`put_evaluation`] put, but for its first word; the seconds.
-pub(crate) fn take_evaluation(take: &mut Take<'_>, into: &mut Evaluation) -> f64 {
+pub(crate) fn take_evaluation(take: &mut impl TakeWords, into: &mut Evaluation) -> f64 {
     let seconds = take.float();
     [&mut into.f, &mut into.g]
         .into_iter()
@@ -313,8 +333,54 @@ pub(crate) fn take_evaluation(take: &mut Take<'_>, into: &mut Evaluation) -> f64
     seconds
 }
 
+/// Matrices whose operators are wanted, after the question.
+pub(crate) fn put_operator_task(put: &mut impl PutWords, task: &OperatorTask) {
+    let shape = &task.shape;
+    let sizes = [shape.states, shape.inputs, shape.outputs, shape.degree];
+    put.word(Question::Operators as u64);
+    sizes.iter().for_each(|size| put.word(*size as u64));
+    put.word(shape.with_states.into());
+    put.word(shape.inverted.into());
+    put.float(task.size);
+    put.floats(&task.matrices);
+}
+
+/// The shape that [`put_operator_task`] put, but for the question.
+pub(crate) fn take_operator_shape(take: &mut impl TakeWords) -> OperatorShape {
+    let mut size = || take.word() as usize;
+    OperatorShape {
+        states: size(),
+        inputs: size(),
+        outputs: size(),
+        degree: size(),
+        with_states: size() != 0,
+        inverted: size() != 0,
+    }
+}
+
+/// What [`put_operator_task`] put after the shape.
+pub(crate) fn take_operator_task(take: &mut impl TakeWords, task: &mut OperatorTask) {
+    task.size = take.float();
+    take.floats(&mut task.matrices);
+}
+
+/// Operators, or the pole for which there are none.
+pub(crate) fn put_operators(put: &mut impl PutWords, task: &OperatorTask) {
+    put.word(DONE);
+    put.word(task.pole.is_some().into());
+    put.float(task.pole.unwrap_or(0.0));
+    put.floats(&task.operators);
+}
+
+/// What [`put_operators`] put, but for its first word.
+pub(crate) fn take_operators(take: &mut impl TakeWords, task: &mut OperatorTask) {
+    let has_pole = take.word() != 0;
+    task.pole = Some(take.float()).filter(|_| has_pole);
+    take.floats(&mut task.operators);
+}
+
 /// Why a system has no answer.
-pub(crate) fn put_error(words: &[AtomicU64], error: &Error, system: &str, time: f64) {
+pub(crate) fn put_error(put: &mut impl PutWords, error: &Error, system: &str, time: f64) {
     let mut writer = Writer::default();
     match error {
         Error::NotFinite {
@@ -353,13 +419,12 @@ pub(crate) fn put_error(words: &[AtomicU64], error: &Error, system: &str, time: 
         }
     }
 
-    let mut put = Put::new(words);
     put.word(FAILED);
     put.bytes(&writer.into_bytes());
 }
 
 /// What [`put_error`] put, but for its first word.
-pub(crate) fn take_error(take: &mut Take<'_>) -> Option<Error> {
+pub(crate) fn take_error(take: &mut impl TakeWords) -> Option<Error> {
     let bytes = take.bytes();
     let mut reader = Reader::new(&bytes);
     let (not_finite, system, text) = (reader.truth()?, reader.text()?, reader.text()?);
@@ -441,7 +506,7 @@ pub(crate) fn read_interface(bytes: &[u8], texts: TextTable) -> Option<(Interfac
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::processes::memory::SharedMemory;
+    use crate::processes::memory::{Put, SharedMemory, Take};
 
     #[test]
     fn a_step_arrives_to_the_last_bit() {
@@ -452,14 +517,14 @@ mod tests {
             Signal::constant(-0.0),
             Signal::constant(3.0),
         ];
-        let texts = |position: usize| (position == 2).then_some(17.0);
+        let texts = Dictionary::default();
         put_step(
-            memory.words(),
+            &mut Put::new(memory.words()),
             Question::Trial,
             step,
             &inputs,
             (2, true),
-            texts,
+            &texts,
         );
         let mut take = Take::new(memory.words());
         assert_eq!(Question::of(take.word()), Some(Question::Trial));
@@ -472,7 +537,7 @@ mod tests {
                 .map(|c| c.to_bits())
                 .collect::<Vec<_>>()
         };
-        assert!((0..2).all(|i| bits(&taken[i]) == bits(&inputs[i])) && taken[2].value(0.0) == 17.0);
+        assert!((0..3).all(|i| bits(&taken[i]) == bits(&inputs[i])));
     }
 
     #[test]
@@ -491,7 +556,7 @@ mod tests {
             },
         ];
         for error in errors {
-            put_error(memory.words(), &error, "other", 7.0);
+            put_error(&mut Put::new(memory.words()), &error, "other", 7.0);
             let mut take = Take::new(memory.words());
             assert_eq!(take.word(), FAILED);
             let taken = take_error(&mut take).unwrap();

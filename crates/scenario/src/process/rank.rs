@@ -1,0 +1,27 @@
+//! The life of a rank of an MPI program that is not the first: it makes the systems that it owns.
+
+use dovetail_workers::Network;
+
+use super::texts::TEXTS;
+use super::worker::OwnPart;
+use crate::cost::seconds_of_part;
+
+/// Serves rank 0, on which a run with [`Placement::Ranks`](crate::Placement::Ranks) is under way, until
+/// the program there is over.
+pub fn serve_rank(network: &Network) -> std::io::Result<()> {
+    dovetail_fmi::name_process(&format!("rank {}", network.rank()));
+    dovetail_workers::serve_rank(network, TEXTS, OwnPart::open, seconds_of_part, announce)
+}
+
+/// Whoever says how this process ended names its systems.
+fn announce(names: &[&str]) {
+    const MOST: usize = 4;
+    let rank = Network::join().rank();
+    let quoted = names.iter().take(MOST).map(|name| format!("`{name}`"));
+    let quoted = quoted.collect::<Vec<_>>().join(", ");
+    let more = match names.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    dovetail_fmi::name_process(&format!("rank {rank} (with {quoted}{more})"));
+}
