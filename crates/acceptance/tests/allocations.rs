@@ -6,7 +6,7 @@ use dovetail_cases::{
     AllocationWatch, BEHAVIOUR_CHANGE, Counting, DAMPING_REACTION, LOTKA_VOLTERRA, ROOMS, ring,
 };
 use dovetail_report::{CsvFile, Recorder, Variables};
-use dovetail_scenario::{Choices, Scenario};
+use dovetail_scenario::{Choices, Placement, RunOptions, Scenario};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -16,7 +16,13 @@ fn set(choices: &mut Choices, text: &str) {
     choices.set(key, value);
 }
 
+/// In a single thread: whether systems move into threads, which allocates, depends on the machine.
 fn allocations(scenario: &Scenario, method: &str) -> (u64, u64) {
+    allocations_where(scenario, method, Placement::SingleThread)
+}
+
+/// Steps of a run, and what was allocated after the first ten of them.
+fn allocations_where(scenario: &Scenario, method: &str, placement: Placement) -> (u64, u64) {
     let mut choices = Choices::default();
     let step = format!(
         "step={}",
@@ -40,7 +46,10 @@ fn allocations(scenario: &Scenario, method: &str) -> (u64, u64) {
         _ => ["integrator-tolerance=1e-10", &format!("method={method}")]
             .map(|text| set(&mut choices, text)),
     };
-    let options = scenario.options(&choices).unwrap();
+    let options = RunOptions {
+        placement,
+        ..scenario.options(&choices).unwrap()
+    };
     let everything = Variables::of(&scenario.connections).everything();
     let file = CsvFile::new(std::io::sink(), &everything.names()).unwrap();
     let mut recorder = Recorder::new(&scenario.connections, &everything, file, "nowhere");
@@ -126,4 +135,12 @@ fn main() {
             assert_eq!(allocated, 0, "{name} under {method}, {steps} steps");
         }
     }
+    a_look_at_what_threads_would_bring_allocates_little();
+}
+
+/// It is repeated after ever longer whiles, and allocates nothing in between.
+fn a_look_at_what_threads_would_bring_allocates_little() {
+    const MOST_FOR_A_LOOK: u64 = 20;
+    let (steps, allocated) = allocations_where(&ring(2), "jacobi", Placement::Auto);
+    assert!(steps >= 500 && allocated <= MOST_FOR_A_LOOK, "{allocated}");
 }

@@ -67,8 +67,19 @@ pub struct Auto {
     phase: Phase,
     /// How many calls the next while without a watch has.
     next_while: u64,
-    /// Why the systems are where they are.
-    reason: String,
+    reason: Reason,
+}
+
+/// Why the systems are where they are.
+enum Reason {
+    /// More than one thread is out of the question.
+    Obstacle(&'static str),
+    TooFewSteps,
+    /// What a step takes in a single thread, and would take in several.
+    SingleIsFaster(Finding),
+    ThreadsAreFaster(Finding),
+    TriedInVain,
+    NotStarted(std::io::Error),
 }
 
 /// Where the systems are.
@@ -98,14 +109,13 @@ impl Auto {
         let threads = options.most_threads();
         let obstacle = obstacle(&options, threads);
         let decided = obstacle.is_some();
-        let reason = obstacle.unwrap_or("too few steps to find out whether more would be faster");
         let mut auto = Self {
             place: Place::Single(SingleThread::new(systems)),
             groups: options.groups,
             threads,
             phase: Phase::Decided,
             next_while: FIRST_WHILE,
-            reason: reason.to_owned(),
+            reason: obstacle.map_or(Reason::TooFewSteps, Reason::Obstacle),
         };
 
         if !decided {
@@ -193,13 +203,8 @@ impl Auto {
     }
 
     fn decide(&mut self, finding: Finding) {
-        self.reason = format!(
-            "a step of all systems takes {}, and would take {} in {}",
-            readable_seconds(finding.single),
-            readable_seconds(finding.parallel),
-            self.threads
-        );
         if !finding.pays() {
+            self.reason = Reason::SingleIsFaster(finding);
             self.phase = Phase::Settled {
                 left: self.next_while,
             };
@@ -207,20 +212,16 @@ impl Auto {
             return;
         }
 
-        match self.move_to_threads(finding.assignment) {
+        match self.move_to_threads(finding.assignment.clone()) {
             Ok(()) => {
-                self.reason = format!(
-                    "a step of all systems takes {} in one, and about {} so",
-                    readable_seconds(finding.single),
-                    readable_seconds(finding.parallel)
-                );
                 self.phase = Phase::Trying {
                     seconds: Vec::with_capacity(CALLS_IN_THREADS),
                     before: finding.elapsed,
                 };
+                self.reason = Reason::ThreadsAreFaster(finding);
             }
             Err(error) => {
-                self.reason = format!("more could not be started: {error}");
+                self.reason = Reason::NotStarted(error);
                 self.phase = Phase::Decided;
             }
         }
@@ -230,9 +231,29 @@ impl Auto {
     fn judge(&mut self, faster: bool) {
         if !faster {
             self.move_to_single();
-            self.reason = format!("{} were tried, and were no faster", self.threads);
+            self.reason = Reason::TriedInVain;
         }
         self.phase = Phase::Decided;
+    }
+
+    fn explain(&self) -> String {
+        match &self.reason {
+            Reason::Obstacle(obstacle) => (*obstacle).to_owned(),
+            Reason::TooFewSteps => "too few steps to find out whether more would be faster".into(),
+            Reason::SingleIsFaster(found) => format!(
+                "a step of all systems takes {}, and would take {} in {}",
+                readable_seconds(found.single),
+                readable_seconds(found.parallel),
+                self.threads
+            ),
+            Reason::ThreadsAreFaster(found) => format!(
+                "a step of all systems takes {} in one, and about {} so",
+                readable_seconds(found.single),
+                readable_seconds(found.parallel)
+            ),
+            Reason::TriedInVain => format!("{} were tried, and were no faster", self.threads),
+            Reason::NotStarted(error) => format!("more could not be started: {error}"),
+        }
     }
 
     fn move_to_threads(&mut self, assignment: Assignment) -> std::io::Result<()> {
@@ -344,7 +365,7 @@ impl Workers for Auto {
             Place::Threads(threads) => format!("{} threads", threads.threads()),
             _ => "a single thread".to_owned(),
         };
-        Some(format!("{place}: {}", self.reason))
+        Some(format!("{place}: {}", self.explain()))
     }
 }
 
