@@ -194,7 +194,7 @@ impl<'a> Coupling<'a> {
     /// An attempt begins: what is held has its newest values. The time at which the step is to end
     /// at the latest.
     pub fn begin_attempt(&mut self, past: &Past, next_event: f64) -> f64 {
-        self.near_side.clear();
+        self.near_side.clear(&self.tasks, next_event);
         for held in &self.held {
             self.present[held.stacked] = held.latest(past);
         }

@@ -27,10 +27,12 @@ pub(crate) fn cross_event(
     near_side: &mut NearSide,
     workers: &mut dyn Workers,
 ) -> Result<(), Error> {
-    near_side.clear();
     let ends = tasks.iter().any(|task| task.response.ends);
+    let events = tasks.iter().map(|task| task.response.next_event);
+    let next_event = events.fold(f64::INFINITY, f64::min);
+    near_side.clear(tasks, next_event);
 
-    if !ends && tasks.iter().any(|task| task.response.next_event <= now) {
+    if !ends && next_event <= now {
         near_side.keep(tasks);
         tasks
             .iter_mut()

@@ -3,8 +3,8 @@
 
 use dovetail_core::Task;
 
-/// A copy of the tasks of a step, where an event was crossed after it. Without events it takes no
-/// memory.
+/// A copy of the tasks of a step, where an event was crossed after it. Where no event has been
+/// announced it takes no memory.
 #[derive(Default)]
 pub(crate) struct NearSide {
     tasks: Vec<Task>,
@@ -12,9 +12,12 @@ pub(crate) struct NearSide {
 }
 
 impl NearSide {
-    /// An attempt begins.
-    pub fn clear(&mut self) {
+    /// An attempt begins, and the next event is known to be then: infinity where none is known.
+    pub fn clear(&mut self, tasks: &[Task], next_event: f64) {
         self.crossed = false;
+        if next_event < f64::INFINITY && self.tasks.is_empty() {
+            self.tasks = tasks.to_vec();
+        }
     }
 
     /// An event is about to be crossed.

@@ -556,7 +556,7 @@ impl Method for F3ornits<'_> {
         let located = self.tries && self.locate_jump(past, workers)?;
         self.advance(past, workers)?;
         self.learn(past);
-        self.near_side.clear();
+        self.near_side.clear(&self.tasks, past.next_event());
         self.cross_events(past, located, workers)?;
         self.divergence.watch(NAME, self.connections, &self.tasks)?;
 
