@@ -12,6 +12,14 @@ pub(crate) struct NearSide {
 }
 
 impl NearSide {
+    /// Room for these tasks from the beginning, where events come unannounced.
+    pub fn of(tasks: &[Task]) -> Self {
+        Self {
+            tasks: tasks.to_vec(),
+            crossed: false,
+        }
+    }
+
     /// An attempt begins, and the next event is known to be then: infinity where none is known.
     pub fn clear(&mut self, tasks: &[Task], next_event: f64) {
         self.crossed = false;

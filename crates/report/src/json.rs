@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_comparison_adds_error_and_order() {
         let json = compared("jacobi", 0.1, 0.5, Some(1.0)).to_json();
-        assert_eq!(keys(&json)[15..], ["error", "order"]);
+        assert_eq!(keys(&json)[16..], ["error", "order"]);
         assert_eq!(keys(&json["error"]["mass.x"]), ["nrmse", "l2", "max"]);
         assert_eq!(json["order"], json!({ "spring.F": 1.0, "mass.x": 1.0 }));
     }

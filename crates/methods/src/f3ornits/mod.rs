@@ -234,7 +234,7 @@ impl<'a> F3ornits<'a> {
             jumps: Jumps::new(),
             divergence: Divergence::new(connections),
             signals: vec![0.0; 2 * systems],
-            near_side: NearSide::default(),
+            near_side: NearSide::of(&connections.tasks(0)),
         };
         method.tries = method.locates();
 
