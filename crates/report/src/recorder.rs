@@ -255,11 +255,17 @@ impl<S: Sink> Recorder<S> {
         Ok(())
     }
 
-    /// The histories begin with the row up to which all systems answered together.
+    /// The histories begin with the row up to which all systems answered together. Until then they
+    /// take no memory for points.
     fn seed_histories(&mut self) {
         let was_synchronous = std::mem::replace(&mut self.synchronous, false);
-        if was_synchronous && let Some(time) = self.row_time {
-            for history in &mut self.histories {
+        if !was_synchronous {
+            return;
+        }
+
+        for history in &mut self.histories {
+            history.reserve();
+            if let Some(time) = self.row_time {
                 history.seed(time, &self.row);
             }
         }
@@ -454,7 +460,6 @@ fn histories(connections: &Connections, selection: &Selection) -> Vec<SystemHist
         }
     }
 
-    histories.iter_mut().for_each(SystemHistory::reserve);
     histories
 }
 

@@ -4,4 +4,5 @@ pub(crate) mod common_keys;
 pub(crate) mod connect;
 pub(crate) mod overriding;
 pub(crate) mod read;
+mod pieces;
 pub(crate) mod toml_file;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::pieces;
 use crate::diagnostic::{Problem, SourceText};
 use crate::source::table::{Named, SystemTable};
 
@@ -19,6 +20,31 @@ pub(crate) struct ModelFile {
     /// `name`, and the method's options.
     #[serde(default)]
     pub method: Named<toml::Value>,
+}
+
+impl ModelFile {
+    /// Takes in what follows in the same file, but for its header; nothing where that is there
+    /// already.
+    pub fn append(&mut self, next: Self) -> Option<()> {
+        let Self {
+            model: _,
+            systems,
+            connections,
+            method,
+        } = next;
+        if !method.is_empty() && !self.method.is_empty() {
+            return None;
+        }
+
+        for (name, system) in systems {
+            if self.systems.insert(name, system).is_some() {
+                return None;
+            }
+        }
+        self.connections.extend(connections);
+        self.method.extend(method);
+        Some(())
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -40,6 +66,10 @@ pub(crate) struct ConnectionTable {
 
 /// Reads the text. A problem here is one of TOML, of an unknown key or of a wrong type.
 pub(crate) fn parse(source: &SourceText) -> Result<ModelFile, Problem> {
+    if let Some(file) = pieces::read(&source.text) {
+        return Ok(file);
+    }
+
     toml::from_str(&source.text).map_err(|error| {
         let message = error.message().trim_end().to_owned();
         let span = error.span().unwrap_or(0..0);
