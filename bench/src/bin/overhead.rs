@@ -244,7 +244,7 @@ fn engine(
         &never,
     );
     let clock = Instant::now();
-    run.run(&start, STOP)
+    run.run(start, STOP)
         .unwrap_or_else(|error| panic!("BUG: {error}"));
     clock.elapsed().as_secs_f64()
 }

@@ -156,7 +156,10 @@ impl Grid {
 
     /// What differs by a rounding or two is the same.
     fn near(&self, planned: f64, reached: f64) -> f64 {
-        ROUNDING * self.size + 4.0 * f64::EPSILON * reached.abs().max(planned.abs())
+        // Unlike `f64::max`, one instruction.
+        let (one, other) = (reached.abs(), planned.abs());
+        let larger = if one > other { one } else { other };
+        ROUNDING * self.size + 4.0 * f64::EPSILON * larger
     }
 }
 
@@ -244,17 +247,21 @@ impl GridCursor {
         most: usize,
     ) -> f64 {
         let grid = self.grid;
-        while steps.len() < most && reached < until && self.number + 1 < grid.count {
+        let mut number = self.number;
+        while steps.len() < most && reached < until && number + 1 < grid.count {
             // Signed numbers are converted by one instruction.
-            let planned = grid.start + (self.number + 1) as i64 as f64 * grid.size;
+            let planned = grid.start + (number + 1) as i64 as f64 * grid.size;
             let off = ((planned - reached) - grid.size).abs();
             if planned <= reached || off > grid.near(planned, reached) {
                 break;
             }
             steps.push(MacroStep::exactly(reached, planned, grid.size));
-            self.number += 1;
-            self.planned = planned;
+            number += 1;
             reached = planned;
+        }
+        if number > self.number {
+            self.number = number;
+            self.planned = reached;
         }
         reached
     }

@@ -114,12 +114,14 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
     }
 
     /// Runs from `start`, the consistent start values as tasks of size zero, to `until`.
-    pub fn run(&mut self, start: &[Task], until: f64) -> Result<Ending, Error> {
+    pub fn run(&mut self, start: Vec<Task>, until: f64) -> Result<Ending, Error> {
         let ends = start
             .iter()
             .find(|task| task.response.ends)
             .map(|task| task.system);
-        let ended = self.progress.begin(start).and_then(|()| match ends {
+        let begun = self.progress.begin(&start);
+        drop(start); // as much memory as the tasks of the method
+        let ended = begun.and_then(|()| match ends {
             Some(system) => Ok(Ending::Requested { system }),
             None => self.proceed(until),
         });

@@ -151,28 +151,28 @@ typedef int (*Set2)(void *, const unsigned *, size_t, const double *);
 typedef int (*Step2)(void *, double, double, int);
 typedef int (*Get2)(void *, const unsigned *, size_t, double *);
 
-/* The calls alone. Returns 16 times the status plus which call it came from. */
+/* Whether a call was made and answered neither ok nor with a warning. */
+static inline bool went_wrong(int status) {
+    return __builtin_expect((unsigned)status > 1, 0);
+}
+
+/* The calls alone. Returns 16 times the status plus which call it came from: the first that went wrong, or the last. */
 static inline __attribute__((always_inline)) int make_step2(const Request *request, CallSlot *mine, const Step *step,
                                                             const double *inputs, double *outputs, Clock *clock) {
-    int status = 0, where = IN_SET;
     if (request->input_count > 0) {
         mine->function = SET_REAL;
-        status = ((Set2)request->set)(request->component, request->inputs, request->input_count, inputs);
+        int status = ((Set2)request->set)(request->component, request->inputs, request->input_count, inputs);
         lap_of(clock, ON_VALUES);
+        if (went_wrong(status)) return 16 * status + IN_SET;
     }
-    if (status <= 1) {
-        where = IN_STEP;
-        mine->function = DO_STEP_2;
-        status = ((Step2)request->step)(request->component, step->start, step->size, request->final);
-        lap_of(clock, ON_STEPS);
-    }
-    if (status <= 1 && where == IN_STEP && request->output_count > 0) {
-        where = IN_GET;
-        mine->function = GET_REAL;
-        status = ((Get2)request->get)(request->component, request->outputs, request->output_count, outputs);
-        lap_of(clock, ON_VALUES);
-    }
-    return 16 * status + where;
+    mine->function = DO_STEP_2;
+    int status = ((Step2)request->step)(request->component, step->start, step->size, request->final);
+    lap_of(clock, ON_STEPS);
+    if (went_wrong(status) || request->output_count == 0) return 16 * status + IN_STEP;
+    mine->function = GET_REAL;
+    status = ((Get2)request->get)(request->component, request->outputs, request->output_count, outputs);
+    lap_of(clock, ON_VALUES);
+    return 16 * status + IN_GET;
 }
 
 typedef int (*Set3)(void *, const unsigned *, size_t, const double *, size_t);
@@ -181,28 +181,23 @@ typedef int (*Get3)(void *, const unsigned *, size_t, double *, size_t);
 
 static inline __attribute__((always_inline)) int make_step3(Request *request, CallSlot *mine, const Step *step,
                                                             const double *inputs, double *outputs, Clock *clock) {
-    int status = 0, where = IN_SET;
     if (request->input_count > 0) {
         mine->function = SET_FLOAT64;
-        status = ((Set3)request->set)(request->component, request->inputs, request->input_count, inputs,
-                                       request->input_value_count);
+        int status = ((Set3)request->set)(request->component, request->inputs, request->input_count, inputs,
+                                           request->input_value_count);
         lap_of(clock, ON_VALUES);
+        if (went_wrong(status)) return 16 * status + IN_SET;
     }
-    if (status <= 1) {
-        where = IN_STEP;
-        mine->function = DO_STEP_3;
-        status = ((Step3)request->step)(request->component, step->start, step->size, request->final, &request->event,
+    mine->function = DO_STEP_3;
+    int status = ((Step3)request->step)(request->component, step->start, step->size, request->final, &request->event,
                                          &request->terminate, &request->early, &request->last);
-        lap_of(clock, ON_STEPS);
-    }
-    if (status <= 1 && where == IN_STEP && request->output_count > 0) {
-        where = IN_GET;
-        mine->function = GET_FLOAT64;
-        status = ((Get3)request->get)(request->component, request->outputs, request->output_count, outputs,
-                                       request->output_value_count);
-        lap_of(clock, ON_VALUES);
-    }
-    return 16 * status + where;
+    lap_of(clock, ON_STEPS);
+    if (went_wrong(status) || request->output_count == 0) return 16 * status + IN_STEP;
+    mine->function = GET_FLOAT64;
+    status = ((Get3)request->get)(request->component, request->outputs, request->output_count, outputs,
+                                   request->output_value_count);
+    lap_of(clock, ON_VALUES);
+    return 16 * status + IN_GET;
 }
 
 #endif

@@ -68,25 +68,51 @@ static __attribute__((noinline)) int save(const Member *member, CallSlot *mine) 
     return status == 0 || status == 1 ? IN_STEP : 16 * status + IN_SAVE;
 }
 
+/* A step of all members: where it begins and ends, and where the numbers are before and after it. */
+typedef struct {
+    const Step *step;
+    const uint32_t *feeds;
+    double *inputs;
+    const double *row;
+    double *values;
+} Row;
+
+static inline __attribute__((always_inline)) Row row_of(const Leg *leg, size_t n) {
+    double *row = leg->values + n * leg->value_width;
+    return (Row){&leg->steps[n], leg->feeds, leg->inputs + n * leg->input_width, row, row + leg->value_width};
+}
+
+/* Takes over the inputs of a member; where they are. */
+static inline __attribute__((always_inline)) const double *feed(const Member *member, Row row) {
+    const uint32_t *feeds = row.feeds + member->first_input;
+    double *kept = row.inputs + member->first_input;
+    size_t count = member->request.input_value_count;
+    if (__builtin_expect(count == 1, 1)) {
+        /* Given where it is: the step need not wait for the copy. */
+        *kept = row.row[*feeds];
+        return row.row + *feeds;
+    }
+    for (size_t i = 0; i < count; i++) kept[i] = row.row[feeds[i]];
+    return kept;
+}
+
 /* Feeds, sets, steps and reads a member; the answer is fine only where there is nothing more to look at. */
-static inline __attribute__((always_inline)) int step_member(const Leg *leg, Member *member, CallSlot *mine, const Step *step,
-                                                             double *inputs, double *row, bool saves, Clock *clock) {
+static inline __attribute__((always_inline)) int step_member(Member *member, CallSlot *mine, Row row, bool saves, Clock *clock) {
     *(volatile uint64_t *)&mine->environment = (uint64_t)(uintptr_t)member->request.environment;
     int version = member->version;
-    if (__builtin_expect(saves || version >= SAVES, 0) && member->save != NULL) {
-        int answer = save(member, mine);
-        lap_of(clock, ON_STATES);
-        if (!is_fine(answer)) return answer;
+    if (saves || __builtin_expect(version >= SAVES, 0)) {
+        if (member->save != NULL) {
+            int answer = save(member, mine);
+            lap_of(clock, ON_STATES);
+            if (!is_fine(answer)) return answer;
+        }
         version %= SAVES;
     }
-    const uint32_t *feeds = leg->feeds + member->first_input;
-    double *kept = inputs + member->first_input, *values = row + leg->value_width + member->first_value;
-    for (size_t i = 0; i < member->request.input_value_count; i++) kept[i] = row[feeds[i]];
-    /* A single input is given where it is: the step need not wait for the copy. */
-    const double *own_inputs = member->request.input_value_count == 1 ? row + feeds[0] : kept;
-    if (version == 2) return make_step2(&member->request, mine, step, own_inputs, values, clock);
-    member->request.last = step->end;
-    int answer = make_step3(&member->request, mine, step, own_inputs, values, clock);
+    const double *inputs = feed(member, row);
+    double *values = row.values + member->first_value;
+    if (version == 2) return make_step2(&member->request, mine, row.step, inputs, values, clock);
+    member->request.last = row.step->end;
+    int answer = make_step3(&member->request, mine, row.step, inputs, values, clock);
     /* One that asks for the end of the run has done its step, and is looked at nevertheless. */
     return __builtin_expect(member->request.terminate, 0) && is_fine(answer) ? answer | ENDS : answer;
 }
@@ -94,13 +120,12 @@ static inline __attribute__((always_inline)) int step_member(const Leg *leg, Mem
 /* --- one step of all ----------------------------------------------------------------------------------------------- */
 
 /* The members from `first` on take a step. How that ended. */
-static inline __attribute__((always_inline)) int step_members(Leg *leg, size_t first, CallSlot *mine, const Step *step, double *inputs,
-                                                              double *row, bool saves, Clock *clock) {
+static inline __attribute__((always_inline)) int step_members(Leg *leg, size_t first, CallSlot *mine, Row row, bool saves, Clock *clock) {
     int ended = LEG_DONE;
     const Member *end = leg->members + leg->member_count;
     for (Member *member = leg->members + first; member < end; member++) {
         if (clock != NULL) clock->spent = member->spent;
-        int answer = step_member(leg, member, mine, step, inputs, row, saves, clock);
+        int answer = step_member(member, mine, row, saves, clock);
         if (__builtin_expect(arithmetic_differs(), 0)) {
             put_back_control_words((uint64_t)(uintptr_t)member->request.environment);
             ended = LEG_DISTURBED;
@@ -115,26 +140,39 @@ static inline __attribute__((always_inline)) int step_members(Leg *leg, size_t f
     return ended;
 }
 
-/* Magnitudes are ordered as their bits are, and what is no number comes last. */
-static inline __attribute__((always_inline)) bool is_sound(const double *values, size_t count) {
-    uint64_t most = 0, limit;
-    __builtin_memcpy(&limit, &LARGEST, sizeof limit);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits;
-        __builtin_memcpy(&bits, values + i, sizeof bits);
-        bits <<= 1; /* without the sign */
-        most = bits > most ? bits : most;
-    }
-    return most < limit << 1;
+static inline __attribute__((always_inline)) bool is_sound_one_by_one(const double *values, size_t count) {
+    bool sound = true;
+    for (size_t i = 0; i < count; i++) sound &= __builtin_fabs(values[i]) < LARGEST;
+    return sound;
 }
+
+/* Whether all are numbers of an ordinary size. */
+#if defined(__x86_64__)
+/* Among fewer numbers, all were written just now one by one, and to read two of them at once would have to wait. */
+enum { LEAST_PAIRED = 8 };
+
+static inline __attribute__((always_inline)) bool is_sound(const double *values, size_t count) {
+    if (count < LEAST_PAIRED) return is_sound_one_by_one(values, count);
+    const __m128d sign = _mm_set1_pd(-0.0), largest = _mm_set1_pd(LARGEST);
+    __m128d odd = _mm_setzero_pd();
+    size_t i = 0;
+    for (; i + 1 < count; i += 2)
+        odd = _mm_or_pd(odd, _mm_cmpnlt_pd(_mm_andnot_pd(sign, _mm_loadu_pd(values + i)), largest));
+    return _mm_movemask_pd(odd) == 0 && is_sound_one_by_one(values + i, count - i);
+}
+#else
+static inline __attribute__((always_inline)) bool is_sound(const double *values, size_t count) {
+    return is_sound_one_by_one(values, count);
+}
+#endif
 
 /* Step `n` of a leg, and what came of it. */
 static inline __attribute__((always_inline)) int take_row(Leg *leg, size_t n, CallSlot *mine, bool saves, Clock *clock) {
-    double *row = leg->values + n * leg->value_width;
+    Row row = row_of(leg, n);
     mine->count++;
-    int ended = step_members(leg, 0, mine, &leg->steps[n], leg->inputs + n * leg->input_width, row, saves, clock);
+    int ended = step_members(leg, 0, mine, row, saves, clock);
     if (__builtin_expect(ended == LEG_MEMBER, 0)) return ended;
-    if (__builtin_expect(!is_sound(row + leg->value_width, leg->value_count), 0)) return LEG_NUMBER;
+    if (__builtin_expect(!is_sound(row.values, leg->value_count), 0)) return LEG_NUMBER;
     leg->done = n + 1;
     return ended;
 }
@@ -180,8 +218,7 @@ static __attribute__((noinline)) int take_rows(Leg *leg, CallSlot *mine) {
 static __attribute__((noinline)) int go_on(Leg *leg, CallSlot *mine) {
     size_t n = leg->done;
     mine->count++;
-    return step_members(leg, leg->member, mine, &leg->steps[n], leg->inputs + n * leg->input_width,
-                        leg->values + n * leg->value_width, n == 0, NULL);
+    return step_members(leg, leg->member, mine, row_of(leg, n), n == 0, NULL);
 }
 
 /* A crash among the members: the one whose call was noted. */

@@ -7,7 +7,7 @@ use crate::signal::Knot;
 use crate::task::Task;
 
 /// The most steps of a leg.
-const MOST_STEPS: usize = 64;
+const MOST_STEPS: usize = 256;
 /// The least room, whatever it takes.
 const LEAST_STEPS: usize = 8;
 /// The rows of a leg should stay in a cache of the second level.

@@ -15,8 +15,19 @@ use dovetail_core::{Archive, Checkpoint, Error, Interface, Linearization, visit_
 use super::options::Control;
 use crate::row_product::row_product;
 
-/// Values that are kept: a parabola, and one more to judge it by.
+/// The most values that are kept: a parabola, and one more to judge it by.
 const DEPTH: usize = 4;
+
+impl Control {
+    /// How many values are kept.
+    fn depth(self) -> usize {
+        match self {
+            Self::ZeroOrder | Self::Tangent => 1,
+            Self::FirstOrder => 2,
+            Self::Flexible => DEPTH,
+        }
+    }
+}
 
 /// The recent values of the control part of all outputs of a system.
 pub(crate) struct ControlPart {
@@ -58,19 +69,20 @@ impl ControlPart {
         Self {
             control,
             times: [f64::NAN; DEPTH],
-            past: vec![0.0; DEPTH * sizes.iter().sum::<usize>()],
+            past: vec![0.0; control.depth() * sizes.iter().sum::<usize>()],
             newest: 0,
             kept: 0,
             sizes,
-            values: vec![0.0; DEPTH * outputs],
+            values: vec![0.0; control.depth() * outputs],
             rates: vec![0.0; outputs],
         }
     }
 
     /// The system stands at `time`, where it is `here`: `y_C = ỹ − C x̃ − D ũ`.
     pub fn record(&mut self, time: f64, here: &Linearization) {
-        self.newest = (self.newest + 1) % DEPTH;
-        self.kept = (self.kept + 1).min(DEPTH);
+        let depth = self.control.depth();
+        self.newest = (self.newest + 1) % depth;
+        self.kept = (self.kept + 1).min(depth);
         self.times[self.newest] = time;
         let known = here.x.iter().chain(&here.u);
         let known = known.chain(&here.u_slope).chain(&here.g);
@@ -93,10 +105,16 @@ impl ControlPart {
         }
     }
 
+    /// The place of an age in the ring.
+    fn place(&self, age: usize) -> usize {
+        let depth = self.control.depth();
+        (self.newest + depth - age) % depth
+    }
+
     /// Where the point of an age is kept.
     fn slot(&self, age: usize) -> std::ops::Range<usize> {
         let stride: usize = self.sizes.iter().sum();
-        let first = (self.newest + DEPTH - age) % DEPTH * stride;
+        let first = self.place(age) * stride;
         first..first + stride
     }
 
@@ -110,7 +128,7 @@ impl ControlPart {
     }
 
     fn time(&self, age: usize) -> f64 {
-        self.times[(self.newest + DEPTH - age) % DEPTH]
+        self.times[self.place(age)]
     }
 
     /// An event was crossed: what came before says nothing of what comes.

@@ -488,7 +488,7 @@ pub fn run(
         &never,
     );
     let ending = orchestrator
-        .run(&start, stop)
+        .run(start, stop)
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(ending, Ending::Finished);
     let statistics = orchestrator.statistics();

@@ -158,7 +158,7 @@ impl Session<'_> {
             observers,
             interrupted,
         );
-        let ending = run.run(&self.start, self.scenario.stop_time);
+        let ending = run.run(std::mem::take(&mut self.start), self.scenario.stop_time);
         let (reached, statistics) = (run.reached(), run.statistics());
 
         self.conclude(ending, reached, statistics)
@@ -177,7 +177,7 @@ impl Session<'_> {
             observers,
             interrupted,
         );
-        run.run(&self.start, self.scenario.stop_time)?;
+        run.run(std::mem::take(&mut self.start), self.scenario.stop_time)?;
         let mut archive = Archive::writer();
         run.checkpoint(&mut archive)?;
 
