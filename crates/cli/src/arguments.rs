@@ -104,8 +104,20 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "monolithic|FILE.csv", default_value = "monolithic")]
     pub reference: String,
 
+    /// Fails (exit code 1) unless every recorded variable of every run is this near to the
+    /// reference: NRMSE as a share of the range, so that 1e-3 is 0.1 %
+    #[arg(long, value_name = "R", value_parser = share, allow_negative_numbers = true)]
+    pub within: Option<f64>,
+
     #[command(flatten)]
     pub shared: SharedArguments,
+}
+
+/// A share of a range.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    let positive = number.filter(|share| *share > 0.0 && share.is_finite());
+    positive.ok_or_else(|| "a positive number is expected, such as 1e-3".to_owned())
 }
 
 #[derive(Debug, Args)]

@@ -59,7 +59,9 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     }
 
     series.show()?;
-    series.end()
+    let too_far = arguments.within.and_then(|most| series.too_far(most));
+    series.end()?;
+    too_far.map_or(Ok(()), |variables| Err(Failure::TooFar(variables)))
 }
 
 /// Runs of one model, each measured against the same reference.
@@ -152,6 +154,16 @@ impl Series<'_> {
         output::print(&comparison_table(&self.runs))
     }
 
+    /// The worst variable of each run that is further than `most` from the reference.
+    fn too_far(&self, most: f64) -> Option<String> {
+        let lines: Vec<String> = self
+            .runs
+            .iter()
+            .filter_map(|run| worst_beyond(run, most))
+            .collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
     fn end(mut self) -> Result<(), Failure> {
         self.troubles.dedup();
         if self.troubles.is_empty() {
@@ -159,6 +171,25 @@ impl Series<'_> {
         }
         Err(Failure::EndedEarly(self.troubles.join("\n")))
     }
+}
+
+/// What is said of a run whose worst variable is further than `most` from the reference.
+fn worst_beyond(run: &RunSummary, most: f64) -> Option<String> {
+    let errors = &run.comparison.as_ref()?.error;
+    let shares = errors.iter().map(|(name, error)| (name, error.share()));
+    let beyond = shares.filter(|(_, share)| share.is_nan() || *share > most);
+    let (count, worst) = beyond.fold((0, None), |(count, worst), next| {
+        let worse = worst.is_none_or(|(_, share): (_, f64)| next.1.total_cmp(&share).is_gt());
+        (count + 1, if worse { Some(next) } else { worst })
+    });
+    let (name, share) = worst?;
+    let step = run.step.map(|step| format!(" with step {step}"));
+    Some(format!(
+        "{}{}: {count} of {} variables are not within {most}; the worst is `{name}`, at {share:.2e}",
+        run.method,
+        step.unwrap_or_default(),
+        errors.len()
+    ))
 }
 
 /// What is to be compared.

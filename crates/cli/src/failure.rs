@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     EndedEarly(String),
     /// The run came to its end, but its result has run away.
     Diverged(String),
+    /// Runs came to their end, but not near enough to their reference.
+    TooFar(String),
     /// Another rank of an MPI program says it.
     SaidElsewhere,
     /// Whoever read our output has left: nothing to say, and nobody to say it to.
@@ -45,6 +47,7 @@ impl Failure {
             Self::Misuse(message) => Some(format!("error: {message}\n")),
             Self::EndedEarly(message) => Some(format!("the run ended early: {message}\n")),
             Self::Diverged(reason) => Some(format!("the run has diverged: {reason}\n")),
+            Self::TooFar(variables) => Some(format!("too far from the reference: {variables}\n")),
             Self::SaidElsewhere | Self::ReaderLeft => None,
         }
     }
@@ -52,7 +55,7 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::BadModel(_) | Self::Misuse(_) | Self::SaidElsewhere => 2,
-            Self::EndedEarly(_) | Self::Diverged(_) | Self::ReaderLeft => 1,
+            Self::EndedEarly(_) | Self::Diverged(_) | Self::TooFar(_) | Self::ReaderLeft => 1,
         }
     }
 }

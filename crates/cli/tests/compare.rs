@@ -422,3 +422,32 @@ fn a_run_that_runs_away_is_called_so() {
         marked.out
     );
 }
+
+#[test]
+fn what_is_not_within_a_share_of_its_range_fails_by_name() {
+    let model = example("mechanical");
+    let compare = |share: &str| {
+        let step = ["--step", "1e-3", "--within", share];
+        dovetail(
+            &[
+                &["compare", &model, "--method", "missiles", "jacobi"],
+                &step[..],
+            ]
+            .concat(),
+        )
+    };
+    compare("0.1").exits(0);
+    let failed = compare("0.01").exits(1);
+    assert!(
+        failed.out.contains("jacobi"),
+        "the table is shown nevertheless"
+    );
+    let expected = "too far from the reference: jacobi with step 0.001: ";
+    assert!(failed.err.contains(expected), "{}", failed.err);
+    assert!(!failed.err.contains("missiles"), "{}", failed.err);
+
+    for nonsense in ["0", "-1", "nan", "much"] {
+        let refused = compare(nonsense).exits(2);
+        assert!(refused.err.contains("a positive number"), "{}", refused.err);
+    }
+}

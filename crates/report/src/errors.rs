@@ -13,6 +13,15 @@ pub struct ErrorMeasures {
     pub max: f64,
 }
 
+impl ErrorMeasures {
+    /// The error as a share of what the reference does: of its range, of its size where it is
+    /// constant, or the error itself where it is zero.
+    pub fn share(&self) -> f64 {
+        let percent = self.nrmse.or(self.l2);
+        percent.map_or(self.max, |percent| percent / 100.0)
+    }
+}
+
 /// Measures `values` against `reference`, both at `times`.
 pub fn measure(times: &[f64], values: &[f64], reference: &[f64]) -> ErrorMeasures {
     assert!(
