@@ -7,6 +7,7 @@ use super::outputs::Outputs;
 use super::stepper::{StepFailure, Stepper};
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
 use crate::interval::{Interval, widest};
+use crate::places::Distribution;
 use crate::problem::{Problem, Threshold};
 
 /// Steps below this part of the run are given up.
@@ -35,11 +36,12 @@ const CROSSING_STEPS: usize = 200;
 pub(super) fn run_time_loop(
     problem: &Problem,
     options: &Options,
+    distribution: &Distribution,
     stepper: &mut dyn Stepper,
     watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
     let visible = ..problem.names.len();
-    let mut time_loop = TimeLoop::new(problem, options);
+    let mut time_loop = TimeLoop::new(problem, options, distribution);
     let mut outputs = Outputs::new(problem, options, watcher);
     outputs.begin(&stepper.boxes()[visible]);
     let stopped = time_loop.run(stepper, &mut outputs).err();
@@ -58,6 +60,7 @@ pub(super) fn run_time_loop(
 struct TimeLoop<'a> {
     problem: &'a Problem,
     options: &'a Options,
+    distribution: &'a Distribution,
     thresholds: Vec<Threshold>,
     time: f64,
     steps: usize,
@@ -72,10 +75,11 @@ struct TimeLoop<'a> {
 
 /// The loop.
 impl<'a> TimeLoop<'a> {
-    fn new(problem: &'a Problem, options: &'a Options) -> Self {
+    fn new(problem: &'a Problem, options: &'a Options, distribution: &'a Distribution) -> Self {
         Self {
             problem,
             options,
+            distribution,
             thresholds: problem.thresholds(),
             time: problem.start_time,
             steps: 0,
@@ -111,7 +115,7 @@ impl<'a> TimeLoop<'a> {
         let switches = self.switches(self.time, end);
         stepper
             .enter(self.time, &switches)
-            .map_err(|failure| self.blown_up(failure))?;
+            .map_err(|failure| self.stop_reason(failure))?;
 
         while self.time < end {
             self.step(end, stepper, outputs)?;
@@ -144,7 +148,7 @@ impl<'a> TimeLoop<'a> {
             let switches = self.switches(self.time, end);
             let tube = stepper
                 .cross(end, &switches)
-                .map_err(|failure| self.blown_up(failure))?;
+                .map_err(|failure| self.stop_reason(failure))?;
             outputs.crossed(self.time, end, &tube, &stepper.boxes());
             self.time = end;
         }
@@ -194,7 +198,7 @@ impl TimeLoop<'_> {
     ) -> Result<(), StopReason> {
         let proposed = stepper
             .propose(self.time, end)
-            .map_err(|failure| self.blown_up(failure))?;
+            .map_err(|failure| self.stop_reason(failure))?;
         let limit = self.limit(end);
         let mut length = self.first_length(proposed).min(limit - self.time);
         self.halved = false;
@@ -203,7 +207,7 @@ impl TimeLoop<'_> {
             let until = self.until(length, limit);
             if until <= self.time {
                 // Doubles are not that close together here.
-                return Err(self.blown_up(StepFailure::NoInclusion { state: 0 }));
+                return Err(self.stop_reason(StepFailure::NoInclusion { state: 0 }));
             }
             match stepper.prove(until) {
                 Ok(()) => {
@@ -235,8 +239,11 @@ impl TimeLoop<'_> {
         self.rejected += 1;
         self.halved = true;
         let half = 0.5 * length;
-        if half <= LEAST_STEP * self.problem.duration() || failure == StepFailure::Disordered {
-            return Err(self.blown_up(failure));
+        if half <= LEAST_STEP * self.problem.duration()
+            || failure == StepFailure::Disordered
+            || self.distribution.lost().is_some()
+        {
+            return Err(self.stop_reason(failure));
         }
 
         Ok(half)
@@ -254,7 +261,7 @@ impl TimeLoop<'_> {
     fn check_progress(&mut self, stepper: &mut dyn Stepper) -> Result<(), StopReason> {
         let boxes = stepper.boxes();
         if let Some(state) = boxes.iter().position(|range| !range.is_finite()) {
-            return Err(self.blown_up(StepFailure::NoInclusion { state }));
+            return Err(self.stop_reason(StepFailure::NoInclusion { state }));
         }
         if !self.steps.is_multiple_of(STEPS_WITHOUT_PROGRESS) {
             return Ok(());
@@ -263,7 +270,7 @@ impl TimeLoop<'_> {
         let before = std::mem::replace(&mut self.checkpoint, self.time);
         if self.time - before < self.least_progress() {
             let state = widest(&boxes);
-            return Err(self.blown_up(StepFailure::NoInclusion { state }));
+            return Err(self.stop_reason(StepFailure::NoInclusion { state }));
         }
         Ok(())
     }
@@ -312,10 +319,14 @@ impl TimeLoop<'_> {
 
 /// Messages.
 impl TimeLoop<'_> {
-    fn blown_up(&self, failure: StepFailure) -> StopReason {
-        StopReason::BlownUp {
-            time: self.time,
-            reason: self.reason(failure),
+    fn stop_reason(&self, failure: StepFailure) -> StopReason {
+        let time = self.time;
+        match self.distribution.lost() {
+            Some(lost) => StopReason::Lost { time, lost },
+            None => StopReason::BlownUp {
+                time,
+                reason: self.reason(failure),
+            },
         }
     }
 
@@ -346,7 +357,7 @@ impl TimeLoop<'_> {
             StepFailure::Undecided { system } => format!(
                 "a condition on states, or a jump, is met near `{}`, and when it changes is not \
                  known; write it with min, max or abs, or with a comparison of time and a number",
-                name(self.problem.systems[system].start)
+                name(self.problem.systems[system].states.start)
             ),
         }
     }
