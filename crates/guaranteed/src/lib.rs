@@ -54,7 +54,7 @@ fn enclose_distributed(
     distribution: &Distribution,
     watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
-    match options.method {
+    let outcome = match options.method {
         Method::SharedSymbols => shared::enclose(problem, options, distribution, watcher),
         Method::Boxes {
             integrator,
@@ -67,5 +67,14 @@ fn enclose_distributed(
             distribution,
             watcher,
         ),
+    };
+
+    // Whatever failed then, this is why.
+    let time = outcome.reached;
+    let lost = distribution.lost();
+    let lost = lost.map(|lost| StopReason::Lost { time, lost });
+    EnclosureOutcome {
+        stopped: lost.or(outcome.stopped),
+        ..outcome
     }
 }

@@ -83,8 +83,8 @@ impl<'r> BoxRun<'r> {
             Err(state) => {
                 self.rejected += 1;
                 self.step_size.reject(time, end);
-                let given_up = self.step_size.is_stuck() || self.subsystems.lost().is_some();
-                given_up.then(|| self.stop_reason(state))
+                let given_up = self.step_size.is_stuck() || self.subsystems.has_lost_a_place();
+                given_up.then(|| self.blown_up(state))
             }
         }
     }
@@ -106,7 +106,7 @@ impl<'r> BoxRun<'r> {
         }
 
         let stuck = self.step_size.is_stuck() && end < self.problem.stop_time;
-        stuck.then(|| self.stop_reason(worst))
+        stuck.then(|| self.blown_up(worst))
     }
 
     /// Proves boxes for the step and integrates over it; or names the state for which this failed.
@@ -175,20 +175,18 @@ impl<'r> BoxRun<'r> {
         self.steps += 1;
     }
 
-    /// Why it does not go on: no step could be proved for a state.
-    fn stop_reason(&self, state: usize) -> StopReason {
-        let time = self.subsystems.step().time;
-        if let Some(lost) = self.subsystems.lost() {
-            return StopReason::Lost { time, lost };
-        }
-
+    fn blown_up(&self, state: usize) -> StopReason {
         let name = self.problem.name(state);
         let reason = format!(
             "the bounds of `{name}` grow so fast that no step can be proved any more; try smaller \
              boxes, a smaller step, extrapolation, or the method shared-symbols, which knows how \
              systems depend on one another"
         );
-        StopReason::BlownUp { time, reason }
+
+        StopReason::BlownUp {
+            time: self.subsystems.step().time,
+            reason,
+        }
     }
 
     fn remarks(&self) -> Vec<String> {

@@ -11,7 +11,7 @@ use super::subsystem::{StateSet, Subsystem};
 use super::thread_pool::ThreadPool;
 use crate::api::Integrator;
 use crate::interval::Interval;
-use crate::places::{Answer, BadMessage, Distribution, PlaceLost, Question, Share, Subject, read};
+use crate::places::{Answer, BadMessage, Distribution, Question, Share, Subject, read};
 use crate::problem::Problem;
 use crate::system_part::ProblemPart;
 
@@ -47,9 +47,9 @@ impl<'w> Subsystems<'w> {
         self.pool.step_mut()
     }
 
-    /// Why a place no longer answers, if there is one.
-    pub fn lost(&self) -> Option<PlaceLost> {
-        self.distribution.lost()
+    /// Whether a place no longer answers: nothing can be proved any more.
+    pub fn has_lost_a_place(&self) -> bool {
+        self.distribution.lost().is_some()
     }
 
     /// Has every subsystem do a job; what came of it, one subsystem after the other.

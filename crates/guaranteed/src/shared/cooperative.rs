@@ -34,9 +34,8 @@ pub(super) fn enclose(
     };
     let mut outcome = run_time_loop(problem, options, distribution, &mut pair, &mut buffered);
     let blown_up = matches!(outcome.stopped, Some(StopReason::BlownUp { .. }));
-    // Nothing is known of a place that is lost, not even an order; what was proved before is.
-    let disordered = pair.disordered && distribution.lost().is_none();
-    if disordered || blown_up {
+    // Once a place is lost nothing more can be found out, by a single set neither.
+    if distribution.lost().is_none() && (pair.disordered || blown_up) {
         return None;
     }
 

@@ -115,7 +115,7 @@ impl<'a> TimeLoop<'a> {
         let switches = self.switches(self.time, end);
         stepper
             .enter(self.time, &switches)
-            .map_err(|failure| self.stop_reason(failure))?;
+            .map_err(|failure| self.blown_up(failure))?;
 
         while self.time < end {
             self.step(end, stepper, outputs)?;
@@ -148,7 +148,7 @@ impl<'a> TimeLoop<'a> {
             let switches = self.switches(self.time, end);
             let tube = stepper
                 .cross(end, &switches)
-                .map_err(|failure| self.stop_reason(failure))?;
+                .map_err(|failure| self.blown_up(failure))?;
             outputs.crossed(self.time, end, &tube, &stepper.boxes());
             self.time = end;
         }
@@ -198,7 +198,7 @@ impl TimeLoop<'_> {
     ) -> Result<(), StopReason> {
         let proposed = stepper
             .propose(self.time, end)
-            .map_err(|failure| self.stop_reason(failure))?;
+            .map_err(|failure| self.blown_up(failure))?;
         let limit = self.limit(end);
         let mut length = self.first_length(proposed).min(limit - self.time);
         self.halved = false;
@@ -207,7 +207,7 @@ impl TimeLoop<'_> {
             let until = self.until(length, limit);
             if until <= self.time {
                 // Doubles are not that close together here.
-                return Err(self.stop_reason(StepFailure::NoInclusion { state: 0 }));
+                return Err(self.blown_up(StepFailure::NoInclusion { state: 0 }));
             }
             match stepper.prove(until) {
                 Ok(()) => {
@@ -243,7 +243,7 @@ impl TimeLoop<'_> {
             || failure == StepFailure::Disordered
             || self.distribution.lost().is_some()
         {
-            return Err(self.stop_reason(failure));
+            return Err(self.blown_up(failure));
         }
 
         Ok(half)
@@ -261,7 +261,7 @@ impl TimeLoop<'_> {
     fn check_progress(&mut self, stepper: &mut dyn Stepper) -> Result<(), StopReason> {
         let boxes = stepper.boxes();
         if let Some(state) = boxes.iter().position(|range| !range.is_finite()) {
-            return Err(self.stop_reason(StepFailure::NoInclusion { state }));
+            return Err(self.blown_up(StepFailure::NoInclusion { state }));
         }
         if !self.steps.is_multiple_of(STEPS_WITHOUT_PROGRESS) {
             return Ok(());
@@ -270,7 +270,7 @@ impl TimeLoop<'_> {
         let before = std::mem::replace(&mut self.checkpoint, self.time);
         if self.time - before < self.least_progress() {
             let state = widest(&boxes);
-            return Err(self.stop_reason(StepFailure::NoInclusion { state }));
+            return Err(self.blown_up(StepFailure::NoInclusion { state }));
         }
         Ok(())
     }
@@ -319,14 +319,10 @@ impl TimeLoop<'_> {
 
 /// Messages.
 impl TimeLoop<'_> {
-    fn stop_reason(&self, failure: StepFailure) -> StopReason {
-        let time = self.time;
-        match self.distribution.lost() {
-            Some(lost) => StopReason::Lost { time, lost },
-            None => StopReason::BlownUp {
-                time,
-                reason: self.reason(failure),
-            },
+    fn blown_up(&self, failure: StepFailure) -> StopReason {
+        StopReason::BlownUp {
+            time: self.time,
+            reason: self.reason(failure),
         }
     }
 
