@@ -118,7 +118,7 @@ impl Places for Nearby {
     fn receive(&mut self, place: usize, answer: &mut Vec<u8>) -> Result<(), PlaceLost> {
         self.messages.set(self.messages.get() + 1);
         if self.messages.get() > self.most {
-            return Err(PlaceLost(format!("place {place} is gone")));
+            return Err(format!("place {place} is gone").into());
         }
         *answer = self.answers[place].take().expect("there was a question");
         Ok(())

@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use dovetail_core::Remedy;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -24,10 +25,24 @@ pub trait Places {
     fn receive(&mut self, place: usize, answer: &mut Vec<u8>) -> Result<(), PlaceLost>;
 }
 
-/// A place no longer answers: why, in a sentence.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct PlaceLost(pub String);
+/// A place no longer answers.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{reason}")]
+pub struct PlaceLost {
+    /// Why, in a sentence.
+    pub reason: String,
+    /// What to try.
+    pub remedies: Vec<Remedy>,
+}
+
+impl From<String> for PlaceLost {
+    fn from(reason: String) -> Self {
+        Self {
+            reason,
+            remedies: Vec::new(),
+        }
+    }
+}
 
 /// What a question is about, and so who answers it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -302,7 +317,7 @@ impl Messages {
         let received = self.places.receive(place, &mut self.answer);
         let answer = received.and_then(|()| {
             let answer = read(&mut self.answer.as_slice());
-            answer.map_err(|error| PlaceLost(error.to_string()))
+            answer.map_err(|error| error.to_string().into())
         });
         answer.map_err(|lost| self.lost = Some(lost)).ok()
     }

@@ -115,6 +115,12 @@ impl Problem {
         &self.names
     }
 
+    /// The name of each system of the model.
+    pub fn system_names(&self) -> impl Iterator<Item = &str> {
+        let systems = self.systems[..self.model_systems()].iter();
+        systems.map(|system| system.name.as_str())
+    }
+
     /// The states at the start.
     pub fn start(&self) -> &[Interval] {
         &self.start

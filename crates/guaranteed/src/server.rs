@@ -10,6 +10,7 @@ use crate::system_part::ProblemPart;
 #[derive(Default)]
 pub struct SystemServer {
     systems: Option<Systems>,
+    announce: Option<fn(&[&str])>,
 }
 
 struct Systems {
@@ -19,6 +20,14 @@ struct Systems {
 }
 
 impl SystemServer {
+    /// One by which `announce` gets the names of the systems when they have come.
+    pub fn announcing(announce: fn(&[&str])) -> Self {
+        Self {
+            announce: Some(announce),
+            ..Self::default()
+        }
+    }
+
     /// Takes in all that a message says; the answer to the question at its end.
     pub fn answer(&mut self, message: &[u8]) -> Result<Vec<u8>, BadMessage> {
         let mut rest = message;
@@ -30,16 +39,11 @@ impl SystemServer {
         Ok(bytes)
     }
 
-    /// The names of the systems that are computed here.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        let systems = self.systems.iter().flat_map(|all| &all.share.part.systems);
-        systems.map(|system| system.name.as_str())
-    }
-
     fn take_in(&mut self, rest: &mut &[u8]) -> Result<Option<Answer>, BadMessage> {
         let subject: Subject = read(rest)?;
         if let Subject::Problem = subject {
             let part: ProblemPart = read(rest)?;
+            self.announce(&part);
             self.systems = Some(Systems {
                 boxes: BoxPlace::new(&part),
                 fields: FieldPlace::default(),
@@ -54,6 +58,13 @@ impl SystemServer {
         match subject {
             Subject::Boxes => systems.boxes.answer(share, rest),
             Subject::Fields | Subject::Problem => systems.fields.answer(share, rest),
+        }
+    }
+
+    fn announce(&self, part: &ProblemPart) {
+        let names = part.systems.iter().map(|system| system.name.as_str());
+        if let Some(announce) = self.announce {
+            announce(&names.collect::<Vec<&str>>());
         }
     }
 }
