@@ -180,11 +180,13 @@ fn a_comparison_takes_ranks_too() {
 fn a_run_that_ends_early_says_the_same_on_ranks() {
     let folder = Folder::new();
     let model = folder.file("model.toml", lone(2.0, "x = 1.0", "der(x) = x^2"));
-    let run = ["run", &model, "--quiet"];
-    let single = dovetail(&run).exits(1);
-    let flags = ["--workers", "mpi", "--orchestrator-only"];
-    let spread = on_ranks(2, &[&run[..], &flags].concat()).exits(1);
-    spread.says(&[single.err.trim()]);
+    for command in ["run", "enclose"] {
+        let run = [command, &model, "--quiet"];
+        let single = dovetail(&run).exits(1);
+        let flags = ["--workers", "mpi", "--orchestrator-only"];
+        let spread = on_ranks(2, &[&run[..], &flags].concat()).exits(1);
+        spread.says(&[single.err.trim()]);
+    }
 }
 
 #[test]

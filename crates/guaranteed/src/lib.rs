@@ -3,6 +3,7 @@
 
 mod api;
 mod boxes;
+mod distribution;
 mod duals;
 mod forms;
 mod functions;
@@ -24,7 +25,7 @@ pub use problem::{Boxes, Problem};
 pub use refusal::ProblemError;
 pub use server::SystemServer;
 
-use places::Distribution;
+use distribution::Distribution;
 
 /// Encloses every trajectory of `problem`, reporting each box to `watcher` as it is proved.
 pub fn enclose(

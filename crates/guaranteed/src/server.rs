@@ -1,7 +1,8 @@
 //! The place's side: systems that are computed for another process.
 
 use crate::boxes::BoxPlace;
-use crate::places::{Answer, BadMessage, Share, Subject, read};
+use crate::distribution::Share;
+use crate::places::{Answer, BadMessage, Subject, read};
 use crate::shared::FieldPlace;
 use crate::system_part::ProblemPart;
 

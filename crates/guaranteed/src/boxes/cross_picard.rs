@@ -155,7 +155,7 @@ mod tests {
     use crate::boxes::shared_step::SharedStep;
     use crate::boxes::subsystems::Choices;
     use crate::boxes::thread_pool::{SharedWork, ThreadPool};
-    use crate::places::Distribution;
+    use crate::distribution::Distribution;
     use crate::problem::{Boxes, Problem};
 
     /// The double mass-spring-damper of section 5.1, all its parameters 1.

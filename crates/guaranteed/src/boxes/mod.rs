@@ -47,7 +47,7 @@ mod truncation;
 use std::thread;
 
 use crate::api::{EnclosureObserver, EnclosureOutcome, Integrator, Options, StopReason};
-use crate::places::Distribution;
+use crate::distribution::Distribution;
 use crate::problem::Problem;
 use run::BoxRun;
 use shared_step::SharedStep;

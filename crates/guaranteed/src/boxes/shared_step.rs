@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::input::Input;
 use super::jobs::Job;
+use crate::distribution::Share;
 use crate::forms::FormShape;
 use crate::interval::Interval;
-use crate::places::Share;
 use crate::series::tape::SeriesTape;
 
 /// What all systems see of a macro-step `[T, T + H]`. States are those of all systems, stacked.

@@ -10,8 +10,9 @@ use super::shared_step::{SharedStep, StepShare};
 use super::subsystem::{StateSet, Subsystem};
 use super::thread_pool::ThreadPool;
 use crate::api::Integrator;
+use crate::distribution::{Distribution, Share};
 use crate::interval::Interval;
-use crate::places::{Answer, BadMessage, Distribution, Question, Share, Subject, read};
+use crate::places::{Answer, BadMessage, Question, Subject, read};
 use crate::problem::Problem;
 use crate::system_part::ProblemPart;
 

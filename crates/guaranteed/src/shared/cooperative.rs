@@ -10,8 +10,8 @@ use super::single::SingleSet;
 use super::stepper::{StepFailure, Stepper};
 use super::time_loop::run_time_loop;
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
+use crate::distribution::Distribution;
 use crate::interval::Interval;
-use crate::places::Distribution;
 use crate::problem::Problem;
 
 /// What is remarked of such a run.

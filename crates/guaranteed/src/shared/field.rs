@@ -6,9 +6,9 @@ use super::majorant::Majorant;
 use super::polynomial::{STRIDE, StepPolynomial};
 use super::questions::{FieldMessage, FieldQuestion};
 use super::system_fields::SystemFields;
+use crate::distribution::{Distribution, Share};
 use crate::forms::FormShape;
 use crate::interval::Interval;
-use crate::places::{Distribution, Share};
 use crate::problem::Problem;
 use crate::series::assumptions::Assumptions;
 use crate::series::tape::Coefficient;
@@ -117,6 +117,10 @@ impl<'p> VectorField<'p> {
         boxes: &[Interval],
         parameters: &[Interval],
     ) -> Vec<(usize, Interval)> {
+        if parameters.iter().all(|range| range.is_point()) {
+            return Vec::new();
+        }
+
         self.ask(|share| FieldQuestion::Effects {
             time,
             boxes: share.pick(boxes),

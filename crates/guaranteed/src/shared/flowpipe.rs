@@ -12,9 +12,9 @@ use super::majorant::Majorant;
 use super::polynomial::StepPolynomial;
 use super::set::SymbolicSet;
 use super::stepper::StepFailure;
+use crate::distribution::Distribution;
 use crate::forms::FormShape;
 use crate::interval::Interval;
-use crate::places::Distribution;
 use crate::problem::Problem;
 use crate::series::assumptions::Assumptions;
 

@@ -26,7 +26,7 @@ mod system_fields;
 mod time_loop;
 
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options};
-use crate::places::Distribution;
+use crate::distribution::Distribution;
 use crate::problem::Problem;
 
 pub(crate) use place::FieldPlace;

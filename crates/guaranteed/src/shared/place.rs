@@ -4,9 +4,10 @@ use super::linear::Linear;
 use super::polynomial::STRIDE;
 use super::questions::{FieldMessage, FieldQuestion};
 use super::system_fields::SystemFields;
+use crate::distribution::Share;
 use crate::forms::FormShape;
 use crate::interval::Interval;
-use crate::places::{Answer, BadMessage, Share, read};
+use crate::places::{Answer, BadMessage, read};
 
 /// The fields of the systems of a place.
 #[derive(Default)]

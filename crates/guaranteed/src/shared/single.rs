@@ -4,8 +4,8 @@ use super::flowpipe::{Flowpipe, StartBoxes};
 use super::stepper::{StepFailure, Stepper};
 use super::time_loop::run_time_loop;
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options};
+use crate::distribution::Distribution;
 use crate::interval::Interval;
-use crate::places::Distribution;
 use crate::problem::Problem;
 
 /// Up to so many primary symbols their products are kept: there are half as many as the square of

@@ -139,9 +139,6 @@ impl SystemFields {
     ) -> SparseRow {
         let open = (0..parameters.len()).filter(|&index| !parameters[index].is_point());
         let mut effects: SparseRow = open.map(|index| (index, Interval::ZERO)).collect();
-        if effects.is_empty() {
-            return effects;
-        }
 
         for system in &mut self.systems {
             let jacobian = &mut system.jacobian;

@@ -6,8 +6,8 @@ use dovetail_core::list_names;
 use super::outputs::Outputs;
 use super::stepper::{StepFailure, Stepper};
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
+use crate::distribution::Distribution;
 use crate::interval::{Interval, widest};
-use crate::places::Distribution;
 use crate::problem::{Problem, Threshold};
 
 /// Steps below this part of the run are given up.

@@ -49,6 +49,8 @@ impl ServiceLink {
         if status == DONE {
             Ok(answer)
         } else {
+            // What others have been asked meanwhile nobody will want to know.
+            self.network.note_loss();
             let why = String::from_utf8_lossy(&answer).into_owned();
             Err(ServiceError::Refused(why))
         }
