@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use dovetail::fmi::CallLog;
 use dovetail::scenario::{Choices, Overrides, Placement, RunOptions, Scenario};
 
-use crate::enclose::EncloseArguments;
+use crate::enclose::{EncloseArguments, EncloseWorkers};
 use crate::failure::Failure;
 use crate::names;
 use crate::output;
@@ -57,6 +57,27 @@ impl Command {
             Self::Run(_) | Self::Compare(_) | Self::Check(_) => true,
             Self::Inspect(arguments) => !arguments.without_running,
             Self::Enclose(_) | Self::Worker { .. } | Self::Completions { .. } => false,
+        }
+    }
+
+    /// Whether a parent is to say how the program ended: where code of FMUs may be run, and on ranks, which may be killed.
+    pub fn is_supervised(&self) -> bool {
+        self.may_run_fmus() || self.wants_ranks()
+    }
+
+    /// Whether it can be spread over the ranks of an MPI program.
+    pub fn can_use_ranks(&self) -> bool {
+        matches!(self, Self::Run(_) | Self::Compare(_) | Self::Enclose(_))
+    }
+
+    /// Whether it is to be.
+    pub fn wants_ranks(&self) -> bool {
+        match self {
+            Self::Enclose(arguments) => arguments.workers == Some(EncloseWorkers::Mpi),
+            _ => {
+                let shared = self.shared();
+                shared.is_some_and(|shared| shared.workers == Some(WorkersArgument::Mpi))
+            }
         }
     }
 
@@ -631,7 +652,7 @@ pub(crate) fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
         .map_err(|_| "it takes at least one thread: give a whole number from 1".to_owned())
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0);
     let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     limit.ok_or_else(|| "give a number of seconds above zero".to_owned())

@@ -35,8 +35,8 @@ use failure::Failure;
 fn main() -> ExitCode {
     let arguments = ranks::parse_arguments();
     dovetail::fmi::ignore_file_limit();
-    if arguments.command.may_run_fmus() {
-        dovetail::fmi::supervise(remedies::AFTER_EXIT);
+    if arguments.command.is_supervised() {
+        dovetail::fmi::supervise(remedies::after_exit(&arguments.command));
     }
     if !matches!(arguments.command, Command::Worker { .. }) {
         output::reserve();

@@ -5,7 +5,7 @@ use std::env::var;
 use clap::Parser;
 use dovetail::scenario::Placement;
 
-use crate::arguments::{Arguments, Command, WorkersArgument};
+use crate::arguments::{Arguments, Command};
 use crate::failure::Failure;
 use crate::processes::Limits;
 
@@ -57,8 +57,7 @@ pub(crate) fn parse_arguments() -> Arguments {
 
 /// Carries a command out: on rank 0, or where there are no ranks. Other ranks do what that one wants.
 pub(crate) fn carry_out(command: &Command) -> Result<(), Failure> {
-    let workers = command.shared().and_then(|shared| shared.workers);
-    if workers == Some(WorkersArgument::Mpi) {
+    if command.wants_ranks() {
         return on_ranks(command);
     }
 
@@ -81,9 +80,10 @@ fn refuse_copies(command: &Command) -> Result<(), Failure> {
         return Err(Failure::SaidElsewhere);
     }
 
-    let instead = match command.shared() {
-        Some(_) => "add --workers mpi to spread the systems over the ranks, or leave mpirun away",
-        None => "start it without mpirun",
+    let instead = if command.can_use_ranks() {
+        "add --workers mpi to spread the systems over the ranks, or leave mpirun away"
+    } else {
+        "start it without mpirun"
     };
     Err(Failure::misuse(format!(
         "mpirun has started this program {copies} times, and each of them would do the same and \

@@ -41,21 +41,35 @@ fn pair_of_fmus(folder: &Folder, fault: Fault) -> String {
 /// On rank 0, which has the first system, and on another one.
 const PLACES: [(usize, &[&str]); 2] = [(2, &[]), (3, &["--orchestrator-only"])];
 
-/// A run of FMUs on ranks.
+/// A run on ranks that writes rows to a file.
 struct RankedRun {
     folder: Folder,
     mpirun: Child,
     mark: String,
+    /// The column with the time that a row reaches.
+    reached: &'static str,
 }
 
 impl RankedRun {
+    /// A run of FMUs.
     fn start(fault: Fault, ranks: usize, flags: &[&str]) -> Self {
         let folder = Folder::new();
         let model = pair_of_fmus(&folder, fault);
-        let output = folder.name("results.csv");
         let run = ["run", &model, "--method", "jacobi", "--step", "0.01"];
+        Self::begin(folder, "time", ranks, &[&run, flags].concat())
+    }
+
+    /// A proof of bounds in many steps.
+    fn of_bounds(method: &str, ranks: usize, flags: &[&str]) -> Self {
+        let model = example("lotka-volterra");
+        let run = ["enclose", &model, "--method", method, "--step", "1e-5"];
+        Self::begin(Folder::new(), "t1", ranks, &[&run, flags].concat())
+    }
+
+    fn begin(folder: Folder, reached: &'static str, ranks: usize, arguments: &[&str]) -> Self {
+        let output = folder.name("results.csv");
         let more = ["--workers", "mpi", "--quiet", "--output", &output];
-        let mut command = command_on_ranks(ranks, &[&run, &more[..], flags].concat());
+        let mut command = command_on_ranks(ranks, &[arguments, &more].concat());
         let mark = folder.name("mark");
         let mpirun = command
             .env(MARK, &mark)
@@ -67,6 +81,7 @@ impl RankedRun {
             folder,
             mpirun,
             mark,
+            reached,
         }
     }
 
@@ -80,7 +95,7 @@ impl RankedRun {
             std::thread::sleep(Duration::from_millis(50));
         }
         let rows = Table::parse(&self.folder.read("results.csv"));
-        let reached = *rows.numbers("time").last().expect("a row");
+        let reached = *rows.numbers(self.reached).last().expect("a row");
         (done, reached)
     }
 
@@ -165,11 +180,13 @@ fn a_comparison_takes_ranks_too() {
 fn a_run_that_ends_early_says_the_same_on_ranks() {
     let folder = Folder::new();
     let model = folder.file("model.toml", lone(2.0, "x = 1.0", "der(x) = x^2"));
-    let run = ["run", &model, "--quiet"];
-    let single = dovetail(&run).exits(1);
-    let flags = ["--workers", "mpi", "--orchestrator-only"];
-    let spread = on_ranks(2, &[&run[..], &flags].concat()).exits(1);
-    spread.says(&[single.err.trim()]);
+    for command in ["run", "enclose"] {
+        let run = [command, &model, "--quiet"];
+        let single = dovetail(&run).exits(1);
+        let flags = ["--workers", "mpi", "--orchestrator-only"];
+        let spread = on_ranks(2, &[&run[..], &flags].concat()).exits(1);
+        spread.says(&[single.err.trim()]);
+    }
 }
 
 #[test]
@@ -230,6 +247,43 @@ fn a_rank_that_stands_still_is_given_up() {
 }
 
 #[test]
+fn a_rank_that_is_killed_ends_bounds_where_they_are_proved() {
+    for method in ["shared-symbols", "boxes"] {
+        for (rank, flags) in [(1, &[][..]), (2, &["--orchestrator-only"])] {
+            let run = RankedRun::of_bounds(method, rank + 1, flags);
+            signal("KILL", run.process_of(rank));
+            let (done, reached) = run.end();
+            let name = format!("rank {rank} (with `predator`)");
+            done.exits(1).says(&[&name, "killed by signal 9"]);
+            assert!((1e-5..1.0).contains(&reached), "{reached}");
+        }
+    }
+}
+
+#[test]
+fn bounds_do_not_wait_for_a_rank_that_stands_still() {
+    let run = RankedRun::of_bounds("shared-symbols", 2, &["--step-timeout", "1"]);
+    signal("STOP", run.process_of(1));
+    let (done, reached) = run.end();
+    done.exits(1).says(&[
+        "the bounds end at t = ",
+        "rank 1 did not answer within 3 s",
+        "`predator`",
+        "--step-timeout",
+    ]);
+    assert!(reached >= 1e-5, "{reached}");
+}
+
+#[test]
+fn bounds_are_interrupted_on_ranks_as_elsewhere() {
+    let run = RankedRun::of_bounds("boxes", 2, &[]);
+    signal("INT", run.process_of(0));
+    let (done, reached) = run.end();
+    done.exits(1).says(&["it was interrupted at t = "]);
+    assert!(reached >= 1e-5, "{reached}");
+}
+
+#[test]
 fn costly_systems_are_kept_apart() {
     let folder = Folder::new();
     let chain = |links: usize| {
@@ -273,14 +327,19 @@ fn nothing_is_left_when_rank_0_is_killed() {
 #[test]
 fn copies_of_the_program_are_refused_once() {
     let model = example("mechanical");
-    for arguments in [&["run", &model][..], &["check", &model]] {
+    for arguments in [
+        &["run", &model][..],
+        &["check", &model],
+        &["enclose", &model],
+    ] {
         let done = on_ranks(3, arguments).exits(2);
         let refusals = done.err.matches("has started this program 3 times");
         assert_eq!(refusals.count(), 1, "{}", done.err);
     }
-    on_ranks(2, &["run", &model])
-        .exits(2)
-        .says(&["--workers mpi"]);
+    for command in ["run", "enclose"] {
+        let done = on_ranks(2, &[command, &model]);
+        done.exits(2).says(&["--workers mpi"]);
+    }
 }
 
 #[test]
@@ -295,18 +354,30 @@ fn ranks_of_another_mpi_are_refused() {
 fn one_rank_is_enough_and_says_so() {
     let run = ["run", &example("mechanical"), "--workers", "mpi", "--json"];
     let run = dovetail(&run).exits(0).json();
-    let warnings = run["quality"]["warnings"].to_string();
-    assert!(warnings.contains("only one rank"), "{warnings}");
-    assert!(warnings.contains("mpirun -n R"), "{warnings}");
+    let bounds = [
+        "enclose",
+        &example("mechanical"),
+        "--workers",
+        "mpi",
+        "--json",
+    ];
+    let bounds = dovetail(&bounds).exits(0).json();
+    for warnings in [&run["quality"]["warnings"], &bounds["warnings"]] {
+        let warnings = warnings.to_string();
+        assert!(warnings.contains("only one rank"), "{warnings}");
+        assert!(warnings.contains("mpirun -n R"), "{warnings}");
+    }
 }
 
 #[test]
 fn choices_without_meaning_are_refused() {
-    let run = |flags: &[&str]| {
-        let model = example("mechanical");
-        dovetail(&[&["run", &model], flags].concat()).exits(2)
-    };
-    run(&["--orchestrator-only"]).says(&["--workers mpi"]);
-    run(&["--workers", "mpi", "--orchestrator-only"]).says(&["two ranks"]);
-    run(&["--workers", "mpi", "--worker-threads", "2"]).says(&["--worker-threads"]);
+    let model = example("mechanical");
+    for command in ["run", "enclose"] {
+        let run = |flags: &[&str]| dovetail(&[&[command, &model], flags].concat()).exits(2);
+        run(&["--orchestrator-only"]).says(&["--workers mpi"]);
+        run(&["--workers", "mpi", "--orchestrator-only"]).says(&["two ranks"]);
+        run(&["--workers", "mpi", "--worker-threads", "2"]).says(&["--worker-threads"]);
+    }
+    let alone = ["enclose", &model, "--step-timeout", "1"];
+    dovetail(&alone).exits(2).says(&["--workers mpi"]);
 }

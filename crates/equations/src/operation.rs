@@ -1,9 +1,11 @@
 //! The operations of the language, shared by its syntax, its graphs and its tapes.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Fault, Span};
 
 /// Operations on one operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Unary {
     Negate,
@@ -31,7 +33,7 @@ pub enum Unary {
 }
 
 /// Operations on two operands. Truth values are the numbers 1 and 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Binary {
     Add,

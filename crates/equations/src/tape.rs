@@ -6,13 +6,15 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::graph::{Graph, Leaf, LeafKinds, Node, NodeId};
 use crate::operation::{Binary, Unary};
 
 /// What one instruction computes, from the registers it names.
 ///
 /// Arithmetic, which is most of a model, has instructions of its own: one branch to take, not two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Instruction {
     Add(u32, u32),
@@ -26,7 +28,7 @@ pub enum Instruction {
 }
 
 /// Which registers hold which leaves.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Layout {
     pub parameters: Range<usize>,
@@ -95,7 +97,7 @@ impl Layout {
 }
 
 /// A compiled set of expressions. Evaluate it with an [`Evaluator`](crate::Evaluator).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Program {
     pub(crate) constants: Vec<f64>,
     pub(crate) layout: Layout,

@@ -1,6 +1,9 @@
 //! What is asked of an enclosure and what it reports.
 
+use serde::{Deserialize, Serialize};
+
 use crate::interval::Interval;
+use crate::places::PlaceLost;
 
 /// How a model is enclosed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +21,7 @@ pub enum Method {
 }
 
 /// A Runge-Kutta scheme whose truncation error is bounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Integrator {
     /// Order 2.
     Heun,
@@ -85,6 +88,14 @@ pub enum StopReason {
     Interrupted {
         /// When.
         time: f64,
+    },
+    /// A place at which systems were computed no longer answers.
+    #[error("the bounds end at t = {time} s: {lost}")]
+    Lost {
+        /// Up to when there are bounds.
+        time: f64,
+        /// Why.
+        lost: PlaceLost,
     },
     /// No step, however small, could be proved.
     #[error("no bounds could be proved beyond t = {time} s: {reason}")]

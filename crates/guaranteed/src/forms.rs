@@ -13,11 +13,13 @@ mod range;
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::interval::Interval;
 use crate::rounding::above;
 
 /// Which coefficient of a form stands where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FormShape {
     /// Primary symbols.
     pub primaries: usize,

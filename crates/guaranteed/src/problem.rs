@@ -1,9 +1,8 @@
 //! The coupled model to be enclosed: one graph of expressions, a part of it for every system.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use dovetail_core::Connections;
+use dovetail_core::{Connections, list_names};
 use dovetail_equations::{
     Definition, Evaluator, Graph, NodeId, Program, Shape, Switch, compose, shapes,
 };
@@ -12,6 +11,7 @@ use crate::interval::Interval;
 use crate::loops::{self, Eliminated, Loops};
 use crate::refusal::ProblemError;
 use crate::rounding::MOST_TERMS;
+use crate::system_part::{ProblemPart, SystemPart};
 
 /// States and uncertain parameters that a model may have: forms have several numbers for each.
 const MOST_STATES: usize = MOST_TERMS / 8;
@@ -43,13 +43,9 @@ impl Boxes {
 pub struct Problem {
     /// All expressions.
     pub(crate) graph: Graph,
-    /// The derivatives of each system's states as a program; its leaves are the states of all.
-    pub(crate) programs: Vec<Arc<Program>>,
-    /// The derivative of each state; beyond the model's states, those of unknowns of nonlinear
-    /// loops.
-    pub(crate) derivatives: Vec<NodeId>,
-    /// The states of each system; the unknowns of loops, if there are, are one system more.
-    pub(crate) systems: Vec<Range<usize>>,
+    /// Each system's states and their derivatives; the unknowns of nonlinear loops, if there are,
+    /// are one system more.
+    pub(crate) systems: Vec<SystemPart>,
     /// The name of each state of the model, with its system.
     pub(crate) names: Vec<String>,
     /// The states of the model at the start.
@@ -99,14 +95,11 @@ impl Problem {
         let switches = coupled.switches.clone();
         let eliminated = loops::eliminate(coupled, &start, &parameters, start_time)?;
         refuse_large(eliminated.derivatives.len() + parameters.len())?;
-        let systems = state_ranges(definitions, eliminated.loops.as_ref());
 
         Ok(Self {
-            programs: programs(&eliminated, &systems),
+            systems: system_parts(definitions, &eliminated),
             affine: is_affine(&eliminated),
             graph: eliminated.graph,
-            derivatives: eliminated.derivatives,
-            systems,
             names: definitions.iter().flat_map(state_names).collect(),
             start,
             parameters,
@@ -122,6 +115,12 @@ impl Problem {
         &self.names
     }
 
+    /// The name of each system of the model.
+    pub fn system_names(&self) -> impl Iterator<Item = &str> {
+        let systems = self.systems[..self.model_systems()].iter();
+        systems.map(|system| system.name.as_str())
+    }
+
     /// The states at the start.
     pub fn start(&self) -> &[Interval] {
         &self.start
@@ -129,7 +128,32 @@ impl Problem {
 
     /// How many states there are, with the unknowns of nonlinear loops.
     pub(crate) fn dimension(&self) -> usize {
-        self.derivatives.len()
+        self.names.len() + self.unknowns().len()
+    }
+
+    /// What each system of the model costs, against the others: the operations of its derivatives.
+    pub fn costs(&self) -> Vec<f64> {
+        let systems = self.systems[..self.model_systems()].iter();
+        let length = |system: &SystemPart| system.program.body_length() as f64;
+        systems.map(length).collect()
+    }
+
+    /// How many systems the model has; unknowns of loops are one more.
+    pub(crate) fn model_systems(&self) -> usize {
+        self.systems.len() - usize::from(self.loops.is_some())
+    }
+
+    /// These systems, with what all share.
+    pub(crate) fn part(&self, systems: impl IntoIterator<Item = usize>) -> ProblemPart {
+        let systems = systems.into_iter();
+        ProblemPart {
+            dimension: self.dimension(),
+            affine: self.affine,
+            start_time: self.start_time,
+            start: self.start.clone(),
+            parameters: self.parameters.clone(),
+            systems: systems.map(|system| self.systems[system].clone()).collect(),
+        }
     }
 
     /// The name of a state or of an unknown.
@@ -141,11 +165,6 @@ impl Problem {
     /// The names of the unknowns of nonlinear loops.
     pub(crate) fn unknowns(&self) -> &[String] {
         self.loops.as_ref().map_or(&[], |loops| &loops.unknowns)
-    }
-
-    /// The derivatives of one system's states.
-    pub(crate) fn program(&self, system: usize) -> Arc<Program> {
-        Arc::clone(&self.programs[system])
     }
 
     /// How long the run is.
@@ -186,18 +205,22 @@ fn state_names(definition: &Definition) -> impl Iterator<Item = String> {
     states.map(|state| format!("{}.{state}", definition.name))
 }
 
-/// The states of each system among all; the unknowns of loops are one system more.
-fn state_ranges(definitions: &[Definition], loops: Option<&Loops>) -> Vec<Range<usize>> {
-    let models = definitions.iter().map(|d| d.model.states.len());
-    let counts = models.chain(loops.map(|loops| loops.unknowns.len()));
+/// Each system with its states among all; the unknowns of loops are one system more.
+fn system_parts(definitions: &[Definition], eliminated: &Eliminated) -> Vec<SystemPart> {
+    let models = definitions
+        .iter()
+        .map(|d| (d.name.clone(), d.model.states.len()));
+    let unknowns = eliminated.loops.iter();
+    let unknowns = unknowns.map(|loops| (list_names(&loops.unknowns), loops.unknowns.len()));
     let mut first = 0;
-    let range = |count: usize| {
-        let range = first..first + count;
-        first = range.end;
-        range
+    let part = |(index, (name, count)): (usize, (String, usize))| {
+        let states = first..first + count;
+        first = states.end;
+        let (graph, derivatives) = (&eliminated.graph, &eliminated.derivatives);
+        SystemPart::new((index, name), states, graph, derivatives)
     };
 
-    counts.map(range).collect()
+    models.chain(unknowns).enumerate().map(part).collect()
 }
 
 fn refuse_large(states: usize) -> Result<(), ProblemError> {
@@ -212,14 +235,6 @@ fn refuse_large(states: usize) -> Result<(), ProblemError> {
 
 fn points(values: &[f64]) -> Vec<Interval> {
     values.iter().copied().map(Interval::point).collect()
-}
-
-fn programs(eliminated: &Eliminated, systems: &[Range<usize>]) -> Vec<Arc<Program>> {
-    let program = |states: &Range<usize>| {
-        let roots = &eliminated.derivatives[states.clone()];
-        Arc::new(Program::compile(&eliminated.graph, roots))
-    };
-    systems.iter().map(program).collect()
 }
 
 fn is_affine(eliminated: &Eliminated) -> bool {

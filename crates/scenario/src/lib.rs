@@ -12,6 +12,8 @@ mod cost;
 mod diagnostic;
 mod enclosure;
 mod enclosure_methods;
+#[cfg(feature = "mpi")]
+mod enclosure_on_ranks;
 mod equations;
 mod file;
 mod fmu;
@@ -37,6 +39,8 @@ pub use dovetail_workers::ProcessPool;
 #[cfg(feature = "mpi")]
 pub use dovetail_workers::{Network, dismiss_ranks};
 pub use enclosure_methods::ENCLOSURES;
+#[cfg(feature = "mpi")]
+pub use enclosure_on_ranks::enclose_on_ranks;
 pub use options::{Choices, RunOptions};
 pub use overrides::Overrides;
 #[cfg(feature = "mpi")]

@@ -121,7 +121,8 @@ impl Placement {
 
 #[cfg(feature = "mpi")]
 impl RankPlacement {
-    fn warning(&self, kind: &dyn MethodKind, systems: usize) -> Option<Notice> {
+    /// What of the ranks had no effect on so many systems.
+    pub fn idle_warning(&self, systems: usize) -> Option<Notice> {
         let ranks = self.owners().len();
         if self.network.size() == 1 {
             let text = "there is only one rank, and all systems ran on it";
@@ -133,7 +134,16 @@ impl RankPlacement {
                 format!("{idle} of {ranks} ranks had nothing to do: there are {systems} systems");
             return Some(text.into());
         }
+        None
+    }
 
+    fn warning(&self, kind: &dyn MethodKind, systems: usize) -> Option<Notice> {
+        let idle = self.idle_warning(systems);
+        if idle.is_some() {
+            return idle;
+        }
+
+        let ranks = self.owners().len();
         let name = kind.name();
         let one_at_a_time = kind.properties().one_at_a_time && ranks > 1;
         one_at_a_time.then(|| {

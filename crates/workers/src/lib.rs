@@ -35,8 +35,8 @@ pub use processes::{
 };
 #[cfg(feature = "mpi")]
 pub use ranks::{
-    Making, Network, RankError, RankLoss, RankPlace, RankSystem, Ranks, deal, dismiss_ranks,
-    measure_on_ranks, serve_rank,
+    Making, Network, RankError, RankLoss, RankPlace, RankSystem, Ranks, ServiceError, ServiceLink,
+    deal, dismiss_ranks, measure_on_ranks, serve_rank,
 };
 pub use single_thread::SingleThread;
 pub use threads::Threads;

@@ -10,6 +10,8 @@ use dovetail_guaranteed::{
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     steps: usize,
+    /// After how many steps to stop, if not after more than any model here needs.
+    patience: Option<usize>,
     pub instants: Vec<(f64, Vec<Interval>)>,
     pub tubes: Vec<(f64, f64, Vec<Interval>)>,
 }
@@ -26,11 +28,19 @@ impl EnclosureObserver for Recording {
     /// More steps than any model here needs are a failure, not a reason to wait.
     fn proceed(&mut self, _reached: f64) -> bool {
         self.steps += 1;
-        self.steps < 20_000
+        self.steps < self.patience.unwrap_or(20_000)
     }
 }
 
 impl Recording {
+    /// Stops after so many steps.
+    pub fn patient(steps: usize) -> Self {
+        Self {
+            patience: Some(steps),
+            ..Self::default()
+        }
+    }
+
     /// Fails unless tubes follow one another from `start` to `stop` and an instant is reported
     /// between each two of them.
     pub fn assert_complete(&self, start: f64, stop: f64) {

@@ -2,17 +2,21 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use dovetail::guaranteed::{Method, Options};
 use dovetail::scenario::{Overrides, Scenario};
 
 use super::method;
+use super::place::EncloseWorkers;
 use crate::arguments::{
-    assignment, check_distinct, check_interval, load_scenario, refuse_to_replace, thread_count,
+    assignment, check_distinct, check_interval, load_scenario, refuse_to_replace, seconds,
+    thread_count,
 };
 use crate::failure::Failure;
 use crate::output;
+use crate::processes::Limits;
 
 /// The least number of pieces that make a band look smooth.
 const DRAWN_PIECES: f64 = 250.0;
@@ -63,6 +67,18 @@ pub(crate) struct EncloseArguments {
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 
+    /// Where the work of the systems is done [default: here]
+    #[arg(long, value_name = "W")]
+    pub workers: Option<EncloseWorkers>,
+
+    /// With --workers mpi: rank 0 reads the model, proves and writes bounds, and has no systems of its own
+    #[arg(long)]
+    pub orchestrator_only: bool,
+
+    /// With --workers mpi: end when a rank takes longer than this for an answer [default: no limit]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub step_timeout: Option<Duration>,
+
     /// With --method boxes: spread the systems over N threads [default: 1]
     #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
     pub worker_threads: Option<NonZeroUsize>,
@@ -86,6 +102,14 @@ impl EncloseArguments {
             ..Overrides::default()
         };
         load_scenario(&self.model, &changes)
+    }
+
+    /// What a rank may use of time.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            time: self.step_timeout,
+            memory: None,
+        }
     }
 
     /// How to enclose `scenario`; refuses what cannot be done.

@@ -2,37 +2,42 @@
 
 mod arguments;
 mod method;
+mod place;
 mod watch;
 
 use std::time::Instant;
 
-use dovetail::guaranteed::{EnclosureOutcome, Method, Options, Problem};
+use dovetail::Remedy;
+use dovetail::guaranteed::{EnclosureOutcome, Method, Options, Problem, StopReason};
 use dovetail::report::{EnclosureSummary, enclosure_page};
 use dovetail::scenario::Scenario;
 
 pub(crate) use arguments::EncloseArguments;
+pub(crate) use place::EncloseWorkers;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::remedies::with_advice;
 use crate::{interrupt, output};
 use method::{choices, name};
 use watch::Watch;
 
 pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
     let scenario = arguments.load()?;
+    let placement = place::chosen(arguments)?;
     let options = arguments.options(&scenario)?;
     let problem = scenario.to_enclose()?;
     let page = output::Page::wanted(arguments.report.as_deref())?;
     let mut watch = watch(arguments, &scenario, &problem, options.method)?;
     let began = Instant::now();
-    let outcome = dovetail::guaranteed::enclose(&problem, &options, &mut watch);
+    let outcome = place::prove(&placement, &problem, &options, &mut watch);
     let wall_seconds = began.elapsed().as_secs_f64();
     let (tubes, trouble) = watch.finish();
-    let summary = summarize(&scenario, &problem, &options, outcome, trouble);
-    let summary = EnclosureSummary {
-        wall_seconds,
-        ..summary
-    };
+    let mut summary = summarize(&scenario, &problem, &options, outcome, trouble);
+    summary.wall_seconds = wall_seconds;
+    summary
+        .warnings
+        .extend(place::warning(&placement, &problem));
 
     if let (Some(page), Some(tubes)) = (page, &tubes) {
         page.write(&enclosure_page(&summary, tubes))?;
@@ -109,9 +114,18 @@ fn summarize(
             .cloned()
             .zip(outcome.states)
             .collect(),
-        message: trouble.or(outcome.stopped.map(|stopped| stopped.to_string())),
+        message: trouble.or(outcome.stopped.as_ref().map(worded)),
         warnings,
         remarks: outcome.remarks,
         ..EnclosureSummary::default()
     }
+}
+
+/// Why bounds end early, with what to try.
+fn worded(stopped: &StopReason) -> String {
+    let remedies: &[Remedy] = match stopped {
+        StopReason::Lost { lost, .. } => &lost.remedies,
+        _ => &[],
+    };
+    with_advice(stopped.to_string(), remedies)
 }

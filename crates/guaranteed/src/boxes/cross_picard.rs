@@ -7,8 +7,7 @@
 //! where the paper takes them as they are, they are enlarged a little, which saves iterations.
 
 use super::picard::{INFLATION, all_within, hulls, inflated};
-use super::subsystem::Job;
-use super::thread_pool::ThreadPool;
+use super::subsystems::Subsystems;
 use crate::interval::{Interval, widest};
 
 /// The paper's three ways to guess (section 4.5), from cheap to conservative; they are tried in
@@ -56,15 +55,15 @@ const ITERATIONS: usize = 3;
 impl WindowSearch {
     /// Leaves the cross-Picard boxes of the step in the shared step and returns the iterations it
     /// took; or the state that grows too fast. `previous` are the boxes of the last step.
-    pub fn run(&self, pool: &ThreadPool, previous: &[Interval]) -> Result<usize, usize> {
+    pub fn run(&self, subsystems: &Subsystems<'_>, previous: &[Interval]) -> Result<usize, usize> {
         let mut iterations = 0;
         let mut trouble = 0;
 
         for &(kind, limit) in self.guesses {
-            let guess = self.guess(pool, previous, kind, &mut iterations);
-            match guess.and_then(|guess| self.attempt(pool, guess, limit, &mut iterations)) {
+            let guess = self.guess(subsystems, previous, kind, &mut iterations);
+            match guess.and_then(|guess| self.attempt(subsystems, guess, limit, &mut iterations)) {
                 Ok(true) => return Ok(iterations),
-                Ok(false) => trouble = widest(&pool.step().boxes),
+                Ok(false) => trouble = widest(&subsystems.step().boxes),
                 Err(state) => trouble = state,
             }
         }
@@ -74,15 +73,15 @@ impl WindowSearch {
     /// The loop of algorithm 1; whether it proved boxes.
     fn attempt(
         &self,
-        pool: &ThreadPool,
+        subsystems: &Subsystems<'_>,
         mut guess: Vec<Interval>,
         limit: usize,
         iterations: &mut usize,
     ) -> Result<bool, usize> {
         for _ in 0..limit {
-            let fresh = local_boxes(pool, &guess, iterations)?;
+            let fresh = local_boxes(subsystems, &guess, iterations)?;
             if all_within(&fresh, &guess) {
-                self.tighten(pool, iterations);
+                self.tighten(subsystems, iterations);
                 return Ok(true);
             }
             guess = inflated(&fresh, self.inflation);
@@ -92,23 +91,23 @@ impl WindowSearch {
 
     fn guess(
         &self,
-        pool: &ThreadPool,
+        subsystems: &Subsystems<'_>,
         previous: &[Interval],
         kind: Guess,
         iterations: &mut usize,
     ) -> Result<Vec<Interval>, usize> {
-        let start = pool.step().start.clone();
+        let start = subsystems.step().start.clone();
         let previous = inflated(&hulls(previous, &start), self.inflation);
         let union = |fresh: &[Interval]| inflated(&hulls(&previous, fresh), self.inflation);
 
         match kind {
             Guess::Previous => Ok(previous),
             // The boxes that the guess before led to are in the shared step.
-            Guess::Union => Ok(union(&hulls(&pool.step().boxes, &start))),
+            Guess::Union => Ok(union(&hulls(&subsystems.step().boxes, &start))),
             Guess::Iterated => {
                 let mut fresh = start;
                 for _ in 0..ITERATIONS {
-                    fresh = hulls(&fresh, &local_boxes(pool, &fresh, iterations)?);
+                    fresh = hulls(&fresh, &local_boxes(subsystems, &fresh, iterations)?);
                 }
                 Ok(inflated(&fresh, self.inflation))
             }
@@ -116,15 +115,15 @@ impl WindowSearch {
     }
 
     /// The operator is monotone: the image of proved boxes is proved, and no larger.
-    fn tighten(&self, pool: &ThreadPool, iterations: &mut usize) {
+    fn tighten(&self, subsystems: &Subsystems<'_>, iterations: &mut usize) {
         for _ in 0..self.tightening {
-            let boxes = pool.step().boxes.clone();
-            if let Ok(fresh) = local_boxes(pool, &boxes, iterations)
+            let boxes = subsystems.step().boxes.clone();
+            if let Ok(fresh) = local_boxes(subsystems, &boxes, iterations)
                 && all_within(&fresh, &boxes)
             {
-                pool.step_mut().boxes = fresh;
+                subsystems.step_mut().boxes = fresh;
             } else {
-                pool.step_mut().boxes = boxes;
+                subsystems.step_mut().boxes = boxes;
                 return;
             }
         }
@@ -133,24 +132,14 @@ impl WindowSearch {
 
 /// The Picard box of each system, with its inputs in `guess`; they are left in the shared step.
 fn local_boxes(
-    pool: &ThreadPool,
+    subsystems: &Subsystems<'_>,
     guess: &[Interval],
     iterations: &mut usize,
 ) -> Result<Vec<Interval>, usize> {
-    pool.step_mut().boxes = guess.to_vec();
-    pool.perform(Job::Picard);
+    subsystems.step_mut().boxes = guess.to_vec();
     *iterations += 1;
-    let mut fresh = guess.to_vec();
-
-    for subsystem in pool.subsystems() {
-        let own = subsystem.field.own.clone();
-        match &subsystem.picard {
-            Ok(boxes) => fresh[own].copy_from_slice(boxes),
-            Err(state) => return Err(own.start + state),
-        }
-    }
-
-    pool.step_mut().boxes.clone_from(&fresh);
+    let fresh = subsystems.picard_boxes()?;
+    subsystems.step_mut().boxes.clone_from(&fresh);
     Ok(fresh)
 }
 
@@ -164,8 +153,9 @@ mod tests {
     use super::*;
     use crate::api::Integrator;
     use crate::boxes::shared_step::SharedStep;
-    use crate::boxes::subsystem::{StateSet, Subsystem};
-    use crate::boxes::thread_pool::SharedWork;
+    use crate::boxes::subsystems::Choices;
+    use crate::boxes::thread_pool::{SharedWork, ThreadPool};
+    use crate::distribution::Distribution;
     use crate::problem::{Boxes, Problem};
 
     /// The double mass-spring-damper of section 5.1, all its parameters 1.
@@ -192,18 +182,19 @@ mod tests {
     /// Iterations for the first step of `size`, and the boxes.
     fn first_step(search: &WindowSearch, size: f64) -> (usize, Vec<Interval>) {
         let problem = spring();
-        let subsystems = (0..2)
-            .map(|system| {
-                Subsystem::new(&problem, system, Integrator::Rk4.into(), StateSet::Box, 0)
-            })
-            .collect();
+        let distribution = Distribution::here(&problem);
+        let choices = Choices {
+            integrator: Integrator::Rk4,
+            extrapolation: None,
+        };
         let mut shared = SharedStep::new(0.0, &problem.start);
         shared.set_step(size, Vec::new());
-        let work = SharedWork::new(subsystems, shared);
+        let work = SharedWork::new(choices.subsystems(distribution.own()), shared);
         thread::scope(|scope| {
             let pool = ThreadPool::start(&work, 1, scope);
-            let iterations = search.run(&pool, &problem.start).unwrap();
-            (iterations, pool.step().boxes.clone())
+            let subsystems = Subsystems::new(&problem, &distribution, choices, pool);
+            let iterations = search.run(&subsystems, &problem.start).unwrap();
+            (iterations, subsystems.step().boxes.clone())
         })
     }
 

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use dovetail_equations::{Dual, Evaluator, Leaf, leaves};
+use dovetail_equations::{Dual, Evaluator};
 
 use crate::duals::constants;
 use crate::interval::Interval;
-use crate::problem::Problem;
 use crate::series::assumptions::Assumptions;
 use crate::series::tape::SeriesTape;
+use crate::system_part::{ProblemPart, SystemPart};
 
 /// `f` of one system, `x' = f(t, x, w)`: its own states `x`, and as inputs `w` those states of
 /// others that it depends on.
@@ -45,21 +45,20 @@ struct KeptJacobian {
 }
 
 impl Field {
-    pub fn new(problem: &Problem, system: usize) -> Self {
-        let own = problem.systems[system].clone();
-        let program = problem.program(system);
-        let parameters = &problem.parameters;
+    pub fn new(part: &ProblemPart, system: &SystemPart) -> Self {
+        let program = &system.program;
+        let parameters = &part.parameters;
         let zero = Dual::constant(Interval::ZERO);
 
         Self {
-            foreign: foreign_states(problem, &own),
-            own,
-            values: Evaluator::new(Arc::clone(&program), &Interval::ZERO, parameters),
-            slopes: Evaluator::new(program, &zero, &constants(parameters)),
-            states: vec![Interval::ZERO; problem.dimension()],
+            foreign: system.foreign.clone(),
+            own: system.states.clone(),
+            values: Evaluator::new(Arc::clone(program), &Interval::ZERO, parameters),
+            slopes: Evaluator::new(Arc::clone(program), &zero, &constants(parameters)),
+            states: vec![Interval::ZERO; part.dimension],
             time: Interval::ZERO,
             switches: Vec::new(),
-            affine: problem.affine,
+            affine: part.affine,
             kept: None,
         }
     }
@@ -137,24 +136,6 @@ impl Field {
 
         by.iter().map(|&state| column(state)).collect()
     }
-}
-
-/// The states of other systems that the derivatives of `own` depend on.
-fn foreign_states(problem: &Problem, own: &Range<usize>) -> Vec<usize> {
-    let roots = problem.derivatives[own.clone()].iter();
-    let mut foreign = Vec::new();
-
-    for leaf in roots.flat_map(|&root| leaves(&problem.graph, root)) {
-        if let Leaf::State(index) = leaf
-            && !own.contains(&(index as usize))
-        {
-            foreign.push(index as usize);
-        }
-    }
-
-    foreign.sort_unstable();
-    foreign.dedup();
-    foreign
 }
 
 fn transposed(columns: &[Vec<Interval>], rows: usize) -> Vec<Vec<Interval>> {

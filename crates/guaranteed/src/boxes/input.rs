@@ -5,11 +5,13 @@
 //! may integrate, and a bound of how far from it the true input can be at any time, the effect of
 //! which is bounded apart (`deviation.rs`).
 
+use serde::{Deserialize, Serialize};
+
 use crate::interval::{Interval, middles, radii};
 use crate::rounding::above;
 
 /// A polynomial in the time elapsed since the step began, and one that bounds the distance from it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Input {
     middles: Vec<f64>,
     /// Not negative.

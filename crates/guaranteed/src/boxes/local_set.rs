@@ -4,12 +4,10 @@
 //! symbols: what a state was and what it is depend on one another, and a difference of boxes would
 //! not know it.
 
-use dovetail_equations::{Leaf, leaves};
-
 use crate::forms::FormShape;
 use crate::interval::Interval;
-use crate::problem::Problem;
 use crate::rounding::above;
+use crate::system_part::{ProblemPart, SystemPart};
 
 /// Error symbols for each state that a reduction leaves, and as many again may gather before the
 /// next.
@@ -34,20 +32,15 @@ pub(super) struct LocalSet {
 /// The symbol of each parameter that is uncertain and that a system uses, from `first` on; and how
 /// many symbols there are then.
 fn parameter_symbols(
-    problem: &Problem,
-    system: usize,
+    part: &ProblemPart,
+    system: &SystemPart,
     first: usize,
 ) -> (Vec<Option<usize>>, usize) {
-    let mut symbols = vec![None; problem.parameters.len()];
+    let mut symbols = vec![None; part.parameters.len()];
     let mut next = first;
-    let roots = problem.derivatives[problem.systems[system].clone()].iter();
 
-    for leaf in roots.flat_map(|&root| leaves(&problem.graph, root)) {
-        let Leaf::Parameter(index) = leaf else {
-            continue;
-        };
-        let index = index as usize;
-        if symbols[index].is_none() && !problem.parameters[index].is_point() {
+    for &index in &system.parameters {
+        if !part.parameters[index].is_point() {
             symbols[index] = Some(next);
             next += 1;
         }
@@ -82,9 +75,13 @@ fn count_wide(boxes: &[Interval]) -> usize {
 impl LocalSet {
     /// The start boxes of a system; and the symbol of each parameter that is uncertain and that the
     /// system uses.
-    pub fn new(problem: &Problem, system: usize, degree: usize) -> (Self, Vec<Option<usize>>) {
-        let start = &problem.start[problem.systems[system].clone()];
-        let (symbols, primaries) = parameter_symbols(problem, system, count_wide(start));
+    pub fn new(
+        part: &ProblemPart,
+        system: &SystemPart,
+        degree: usize,
+    ) -> (Self, Vec<Option<usize>>) {
+        let start = &part.start[system.states.clone()];
+        let (symbols, primaries) = parameter_symbols(part, system, count_wide(start));
         let shape = FormShape {
             primaries,
             ..FormShape::NO_SYMBOLS
@@ -94,7 +91,7 @@ impl LocalSet {
             states: named_boxes(shape, start, 1),
             degree,
             differences: Vec::new(),
-            times: vec![problem.start_time],
+            times: vec![part.start_time],
         };
 
         (set, symbols)

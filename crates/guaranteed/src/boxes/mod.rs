@@ -15,7 +15,7 @@
 //!    can do.
 //!
 //! Only boxes cross the borders between systems ([`shared_step`]), so the systems can be computed
-//! in parallel ([`thread_pool`]).
+//! in parallel ([`thread_pool`]) and by other processes ([`subsystems`]).
 //!
 //! Departures: see [`cross_picard`], [`extrapolation`] and [`taylor`]; and [`deviation`], since a
 //! Runge-Kutta step that takes an input for an unknown constant proves nothing about an input that
@@ -30,6 +30,7 @@ mod deviation;
 mod extrapolation;
 mod field;
 mod input;
+mod jobs;
 mod local_set;
 mod picard;
 mod run;
@@ -37,6 +38,7 @@ mod scheme;
 mod shared_step;
 mod step_size;
 mod subsystem;
+mod subsystems;
 mod system_tape;
 mod taylor;
 mod thread_pool;
@@ -45,11 +47,14 @@ mod truncation;
 use std::thread;
 
 use crate::api::{EnclosureObserver, EnclosureOutcome, Integrator, Options, StopReason};
+use crate::distribution::Distribution;
 use crate::problem::Problem;
 use run::BoxRun;
 use shared_step::SharedStep;
-use subsystem::{StateSet, Subsystem};
+use subsystems::{Choices, Subsystems};
 use thread_pool::{SharedWork, ThreadPool};
+
+pub(crate) use subsystems::BoxPlace;
 
 /// Encloses every trajectory of `problem`: inputs are interval polynomials of degree
 /// `extrapolation`, or held in their boxes.
@@ -58,24 +63,26 @@ pub(crate) fn enclose(
     options: &Options,
     integrator: Integrator,
     extrapolation: Option<usize>,
+    distribution: &Distribution,
     watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
     if problem.loops.is_some() {
         return refuse_loops(problem, watcher);
     }
 
-    let (state_set, degree) =
-        extrapolation.map_or((StateSet::Box, 0), |degree| (StateSet::Affine, degree));
-    let subsystem = |system| Subsystem::new(problem, system, integrator.into(), state_set, degree);
-    let subsystems = (0..problem.systems.len()).map(subsystem).collect();
+    let choices = Choices {
+        integrator,
+        extrapolation,
+    };
     let work = SharedWork::new(
-        subsystems,
+        choices.subsystems(distribution.own()),
         SharedStep::new(problem.start_time, &problem.start),
     );
 
     thread::scope(|scope| {
         let pool = ThreadPool::start(&work, options.threads, scope);
-        BoxRun::new(problem, options, extrapolation, pool).finish(watcher)
+        let subsystems = Subsystems::new(problem, distribution, choices, pool);
+        BoxRun::new(problem, options, extrapolation, subsystems).finish(watcher)
     })
 }
 

@@ -4,9 +4,8 @@ use super::cross_picard::WindowSearch;
 use super::extrapolation::{BoxHistory, Coefficients};
 use super::picard::common;
 use super::step_size::StepSizeControl;
-use super::subsystem::Job;
+use super::subsystems::Subsystems;
 use super::taylor::{self, exchange};
-use super::thread_pool::ThreadPool;
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
 use crate::interval::{Interval, widest};
 use crate::problem::Problem;
@@ -14,10 +13,12 @@ use crate::problem::Problem;
 /// A run on its way.
 pub(super) struct BoxRun<'r> {
     problem: &'r Problem,
-    pool: ThreadPool<'r>,
+    subsystems: Subsystems<'r>,
     step_size: StepSizeControl,
     past: BoxHistory,
     search: WindowSearch,
+    /// The divided differences of each state over past steps, from order 1 on.
+    differences: Vec<Vec<Interval>>,
     /// The cross-Picard boxes of the last step.
     previous: Vec<Interval>,
     /// The conditions on time in the last step.
@@ -32,14 +33,15 @@ impl<'r> BoxRun<'r> {
         problem: &'r Problem,
         options: &Options,
         extrapolation: Option<usize>,
-        pool: ThreadPool<'r>,
+        subsystems: Subsystems<'r>,
     ) -> Self {
         Self {
             problem,
-            pool,
+            subsystems,
             step_size: StepSizeControl::new(problem, options),
             past: BoxHistory::new(extrapolation, problem.start_time),
             search: WindowSearch::default(),
+            differences: vec![Vec::new(); problem.start.len()],
             previous: problem.start.clone(),
             switches: Vec::new(),
             steps: 0,
@@ -53,11 +55,11 @@ impl<'r> BoxRun<'r> {
         watcher.instant(self.problem.start_time, &self.problem.start);
         let mut stopped = None;
 
-        while stopped.is_none() && self.pool.step().time < self.problem.stop_time {
+        while stopped.is_none() && self.subsystems.step().time < self.problem.stop_time {
             stopped = self.step(watcher);
         }
 
-        let shared = self.pool.step();
+        let shared = self.subsystems.step();
         EnclosureOutcome {
             reached: shared.time,
             steps: self.steps,
@@ -70,7 +72,7 @@ impl<'r> BoxRun<'r> {
 
     /// One macro-step, or one attempt at it.
     fn step(&mut self, watcher: &mut dyn EnclosureObserver) -> Option<StopReason> {
-        let time = self.pool.step().time;
+        let time = self.subsystems.step().time;
         let end = self.step_size.end(time);
 
         match self.attempt(time, end) {
@@ -81,7 +83,8 @@ impl<'r> BoxRun<'r> {
             Err(state) => {
                 self.rejected += 1;
                 self.step_size.reject(time, end);
-                self.step_size.is_stuck().then(|| self.blown_up(state))
+                let given_up = self.step_size.is_stuck() || self.subsystems.has_lost_a_place();
+                given_up.then(|| self.blown_up(state))
             }
         }
     }
@@ -93,7 +96,7 @@ impl<'r> BoxRun<'r> {
         end: f64,
         watcher: &mut dyn EnclosureObserver,
     ) -> Option<StopReason> {
-        let shared = self.pool.step();
+        let shared = self.subsystems.step();
         watcher.tube(time, end, &shared.tubes);
         watcher.instant(end, &shared.start);
         let worst = widest(&shared.start);
@@ -114,72 +117,54 @@ impl<'r> BoxRun<'r> {
             self.switches.clone_from(&switches);
         }
 
-        self.pool.step_mut().set_step(end, switches);
-        let iterations = self.search.run(&self.pool, &self.previous)?;
+        self.subsystems.step_mut().set_step(end, switches);
+        let iterations = self.search.run(&self.subsystems, &self.previous)?;
         let coefficients = self.tighten();
         self.publish_inputs(&coefficients);
-        self.pool.perform(Job::Advance);
+        let advanced = self.subsystems.advance();
         self.iterations.record(iterations);
-
-        match self.failed_state() {
-            Some(state) => Err(state),
-            None => Ok(coefficients),
-        }
-    }
-
-    /// The first state of a system that could not be integrated.
-    fn failed_state(&self) -> Option<usize> {
-        let mut subsystems = self.pool.subsystems();
-        let failed = subsystems.find(|subsystem| subsystem.arrival.is_none())?;
-        Some(failed.field.own.start)
+        advanced.map(|()| coefficients)
     }
 
     /// Tightens the boxes by (8); gives the Taylor coefficients throughout the step.
     fn tighten(&self) -> Coefficients {
-        let shared = self.pool.step().clone();
+        let shared = self.subsystems.step().clone();
         let now = Interval::point(shared.time);
-        let at_start = exchange(&self.pool, now, &shared.start, taylor::ORDER);
+        let at_start = exchange(&self.subsystems, now, &shared.start, taylor::ORDER);
         let orders = self.past.orders().max(taylor::ORDER + 1);
-        let throughout = exchange(&self.pool, shared.span(), &shared.boxes, orders);
+        let throughout = exchange(&self.subsystems, shared.span(), &shared.boxes, orders);
         let elapsed = shared.elapsed();
         let tubes = taylor::tightened(&shared.boxes, &at_start, &throughout, elapsed);
-        self.pool.step_mut().tubes = tubes;
+        self.subsystems.step_mut().tubes = tubes;
 
         throughout
     }
 
     /// Puts what is known of every state into the shared step.
     fn publish_inputs(&self, coefficients: &Coefficients) {
-        let shared = self.pool.step();
+        let shared = self.subsystems.step();
         let size = shared.size.hi;
-        let mut inputs = Vec::with_capacity(shared.start.len());
-
-        for subsystem in self.pool.subsystems() {
-            for (i, state) in subsystem.field.own.clone().enumerate() {
-                let tube = shared.tubes[state];
-                let mut differences = vec![shared.start[state]];
-                differences.extend(subsystem.set.differences_of(i));
-                let input = self
-                    .past
-                    .input(state, tube, &differences, coefficients, size);
-                inputs.push(input);
-            }
-        }
+        let input = |state: usize| {
+            let mut differences = vec![shared.start[state]];
+            differences.extend(&self.differences[state]);
+            let tube = shared.tubes[state];
+            let past = &self.past;
+            past.input(state, tube, &differences, coefficients, size)
+        };
+        let inputs = (0..shared.start.len()).map(input).collect();
 
         drop(shared);
-        self.pool.step_mut().inputs = inputs;
+        self.subsystems.step_mut().inputs = inputs;
     }
 
     /// Goes on to the end of the step.
     fn accept(&mut self, coefficients: Coefficients) {
-        self.pool.perform(Job::Accept);
-        let mut arrived = Vec::with_capacity(self.problem.dimension());
+        let reports = self.subsystems.accept();
+        let arrived: Vec<Interval> = reports.iter().map(|state| state.range).collect();
+        let differences = reports.into_iter().map(|state| state.differences);
+        self.differences = differences.collect();
 
-        for subsystem in self.pool.subsystems() {
-            arrived.extend(subsystem.set.boxes());
-        }
-
-        let mut shared = self.pool.step_mut();
+        let mut shared = self.subsystems.step_mut();
         // The tube holds at the end of the step, too.
         shared.start = common(&shared.tubes, &arrived);
         shared.time = shared.end;
@@ -199,7 +184,7 @@ impl<'r> BoxRun<'r> {
         );
 
         StopReason::BlownUp {
-            time: self.pool.step().time,
+            time: self.subsystems.step().time,
             reason,
         }
     }

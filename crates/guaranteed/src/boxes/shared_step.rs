@@ -1,7 +1,11 @@
 //! What crosses the borders between systems during a macro-step: boxes, and polynomials with
 //! bounds. No symbols do.
 
+use serde::{Deserialize, Serialize};
+
 use super::input::Input;
+use super::jobs::Job;
+use crate::distribution::Share;
 use crate::forms::FormShape;
 use crate::interval::Interval;
 use crate::series::tape::SeriesTape;
@@ -25,8 +29,9 @@ pub(super) struct SharedStep {
     pub tubes: Vec<Interval>,
     /// Where Taylor coefficients are wanted: at `T`, or anywhere in the step.
     pub expansion_time: Interval,
-    /// Taylor coefficients of all states there, as far as they are known.
-    pub coefficients: Vec<Vec<Interval>>,
+    /// The last Taylor coefficients of all states there that are known, and their order.
+    pub coefficients: Vec<Interval>,
+    pub order: usize,
     /// What is known of each state, as an input of others, over the step.
     pub inputs: Vec<Input>,
 }
@@ -42,7 +47,8 @@ impl SharedStep {
             boxes: start.to_vec(),
             tubes: start.to_vec(),
             expansion_time: Interval::point(time),
-            coefficients: Vec::new(),
+            coefficients: start.to_vec(),
+            order: 0,
             inputs: vec![Input::held(Interval::ZERO); start.len()],
         }
     }
@@ -52,6 +58,53 @@ impl SharedStep {
         self.end = end;
         self.size = Interval::point(end) - Interval::point(self.time);
         self.switches = switches;
+    }
+
+    /// What a place needs of it for a job.
+    pub fn share(&self, job: Job, share: &Share) -> StepShare {
+        let nothing = StepShare {
+            times: (self.time, self.end),
+            size: self.size,
+            switches: self.switches.clone(),
+            expansion: (self.expansion_time, self.order),
+            start: Vec::new(),
+            boxes: Vec::new(),
+            tubes: Vec::new(),
+            coefficients: Vec::new(),
+            inputs: Vec::new(),
+        };
+        match job {
+            Job::Picard => StepShare {
+                start: share.pick(&self.start),
+                boxes: share.pick(&self.boxes),
+                ..nothing
+            },
+            Job::Coefficient { .. } => StepShare {
+                coefficients: share.pick(&self.coefficients),
+                ..nothing
+            },
+            Job::Advance => StepShare {
+                start: share.pick(&self.start),
+                boxes: share.pick(&self.boxes),
+                tubes: share.pick(&self.tubes),
+                inputs: share.pick(&self.inputs),
+                ..nothing
+            },
+            Job::Accept => nothing,
+        }
+    }
+
+    /// Takes over what a place was sent.
+    pub fn update(&mut self, news: &StepShare, share: &Share) {
+        (self.time, self.end) = news.times;
+        self.size = news.size;
+        self.switches.clone_from(&news.switches);
+        (self.expansion_time, self.order) = news.expansion;
+        share.put(&news.start, &mut self.start);
+        share.put(&news.boxes, &mut self.boxes);
+        share.put(&news.tubes, &mut self.tubes);
+        share.put(&news.coefficients, &mut self.coefficients);
+        share.put(&news.inputs, &mut self.inputs);
     }
 
     /// All instants of the step.
@@ -80,4 +133,19 @@ impl SharedStep {
     pub fn is_decided(&self) -> bool {
         self.switches.iter().all(|switch| switch.is_point())
     }
+}
+
+/// What a place elsewhere needs of a step: the states that it knows, in their order; nothing of what
+/// does not matter for its job.
+#[derive(Serialize, Deserialize)]
+pub(super) struct StepShare {
+    times: (f64, f64),
+    size: Interval,
+    switches: Vec<Interval>,
+    expansion: (Interval, usize),
+    start: Vec<Interval>,
+    boxes: Vec<Interval>,
+    tubes: Vec<Interval>,
+    coefficients: Vec<Interval>,
+    inputs: Vec<Input>,
 }

@@ -4,6 +4,7 @@
 use super::deviation::deviations;
 use super::field::Field;
 use super::input::Input;
+use super::jobs::{Job, Report, StateReport};
 use super::local_set::{Forms, LocalSet};
 use super::picard::{hulls, picard_box, rectangle};
 use super::scheme::{NumericalStep, Scheme};
@@ -12,21 +13,7 @@ use super::system_tape::SystemTape;
 use super::truncation::StepTruncation;
 use crate::forms::FormShape;
 use crate::interval::Interval;
-use crate::problem::Problem;
-
-/// What all systems do at the same time.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Job {
-    /// Find the Picard box while the inputs are in the boxes of the shared step.
-    Picard,
-    /// Compute the Taylor coefficient that follows those in the shared step, of which `capacity`
-    /// are wanted.
-    Coefficient { capacity: usize },
-    /// Integrate over the step.
-    Advance,
-    /// Keep what the integration gave.
-    Accept,
-}
+use crate::system_part::{ProblemPart, SystemPart};
 
 /// What a system knows of its own states at the start of a macro-step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +26,7 @@ pub(super) enum StateSet {
 
 /// `δ_i` of the paper, with its Picard operator.
 pub(super) struct Subsystem {
-    pub field: Field,
+    field: Field,
     state_set: StateSet,
     scheme: Scheme,
     /// Whether derivatives are affine in all states.
@@ -49,52 +36,49 @@ pub(super) struct Subsystem {
     forms: SystemTape,
     /// Whether the series on the way are those of smooth functions.
     smooth: bool,
-    pub set: LocalSet,
-    /// The Picard box found, or the state for which none was.
-    pub picard: Result<Vec<Interval>, usize>,
-    /// The Taylor coefficient found.
-    pub coefficient: Vec<Interval>,
+    set: LocalSet,
     /// The set at the end of the step.
-    pub arrival: Option<Forms>,
+    arrival: Option<Forms>,
 }
 
 impl Subsystem {
     pub fn new(
-        problem: &Problem,
-        system: usize,
+        part: &ProblemPart,
+        system: &SystemPart,
         scheme: Scheme,
         state_set: StateSet,
         degree: usize,
     ) -> Self {
-        let field = Field::new(problem, system);
-        let (set, symbols) = LocalSet::new(problem, system, degree);
-        let program = problem.program(system);
-        let tape = |symbols| SystemTape::new(&program, &problem.parameters, symbols, &field);
+        let field = Field::new(part, system);
+        let (set, symbols) = LocalSet::new(part, system, degree);
+        let program = &system.program;
+        let tape = |symbols| SystemTape::new(program, &part.parameters, symbols, &field);
 
         Self {
             state_set,
-            affine: problem.affine,
+            affine: part.affine,
             scheme,
             series: tape(None),
             forms: tape(Some(&symbols)),
             smooth: false,
             set,
-            picard: Err(0),
-            coefficient: Vec::new(),
             arrival: None,
             field,
         }
     }
 
-    pub fn perform(&mut self, job: Job, shared: &SharedStep) {
+    pub fn perform(&mut self, job: Job, shared: &SharedStep) -> Report {
         match job {
-            Job::Picard => self.find_picard_box(shared),
-            Job::Coefficient { capacity } => self.find_coefficient(shared, capacity),
+            Job::Picard => Report::Picard(self.find_picard_box(shared)),
+            Job::Coefficient { capacity } => {
+                Report::Coefficient(self.find_coefficient(shared, capacity))
+            }
             Job::Advance => {
                 if self.state_set == StateSet::Box {
                     self.set.restart(self.own(&shared.start));
                 }
                 self.arrival = self.advance(shared);
+                Report::Arrived(self.arrival.is_some())
             }
             Job::Accept => {
                 let arrival = self
@@ -102,8 +86,19 @@ impl Subsystem {
                     .take()
                     .expect("BUG: a step without arrival is accepted");
                 self.set.adopt(arrival, shared.end);
+                Report::Accepted(self.state_reports())
             }
         }
+    }
+
+    fn state_reports(&self) -> Vec<StateReport> {
+        let states = self.set.boxes().into_iter().enumerate();
+        states
+            .map(|(state, range)| StateReport {
+                range,
+                differences: self.set.differences_of(state),
+            })
+            .collect()
     }
 
     fn own<'b>(&self, states: &'b [Interval]) -> &'b [Interval] {
@@ -119,9 +114,9 @@ impl Subsystem {
 /// Picard boxes and Taylor coefficients.
 impl Subsystem {
     /// `𝒫^H` of algorithm 1.
-    fn find_picard_box(&mut self, shared: &SharedStep) {
+    fn find_picard_box(&mut self, shared: &SharedStep) -> Result<Vec<Interval>, usize> {
         let inputs = self.foreign(&shared.boxes);
-        self.picard = self.picard_box(shared, &inputs);
+        self.picard_box(shared, &inputs)
     }
 
     /// The Picard box while inputs are in these boxes.
@@ -138,13 +133,13 @@ impl Subsystem {
 
     /// Coefficient `k + 1` of the own states from coefficients up to `k` of all: nothing is known
     /// where they are not smooth.
-    fn find_coefficient(&mut self, shared: &SharedStep, capacity: usize) {
-        let k = shared.coefficients.len() - 1;
+    fn find_coefficient(&mut self, shared: &SharedStep, capacity: usize) -> Vec<Interval> {
+        let k = shared.order;
         if k == 0 {
             self.begin_series(shared, capacity);
         }
 
-        let known = &shared.coefficients[k];
+        let known = &shared.coefficients;
         let own = self.field.own.clone();
         let foreign = &self.field.foreign;
         self.series
@@ -152,15 +147,15 @@ impl Subsystem {
         let divisor = Interval::point(k as f64 + 1.0);
         let rates = self.series.results(own.len(), k);
 
-        self.coefficient = if self.smooth {
+        if self.smooth {
             rates.map(|rate| rate / divisor).collect()
         } else {
             vec![Interval::ENTIRE; own.len()]
-        };
+        }
     }
 
     fn begin_series(&mut self, shared: &SharedStep, capacity: usize) {
-        let states = &shared.coefficients[0];
+        let states = &shared.coefficients;
         let own = self.own(states);
         let inputs = self.foreign(states);
         let time = shared.expansion_time;

@@ -6,8 +6,7 @@
 
 use super::extrapolation::Coefficients;
 use super::picard::common;
-use super::subsystem::Job;
-use super::thread_pool::ThreadPool;
+use super::subsystems::Subsystems;
 use crate::interval::Interval;
 
 /// `N` of (8).
@@ -15,25 +14,22 @@ pub(super) const ORDER: usize = 1;
 
 /// Coefficients 0 to `orders` of all states, where they are in `states` at any of the times `at`.
 pub(super) fn exchange(
-    pool: &ThreadPool,
+    subsystems: &Subsystems<'_>,
     at: Interval,
     states: &[Interval],
     orders: usize,
 ) -> Coefficients {
-    {
-        let mut shared = pool.step_mut();
-        shared.expansion_time = at;
-        shared.coefficients = vec![states.to_vec()];
-    }
-    for _ in 0..orders {
-        pool.perform(Job::Coefficient { capacity: orders });
-        let mut next = vec![Interval::ENTIRE; states.len()];
-        for subsystem in pool.subsystems() {
-            next[subsystem.field.own.clone()].copy_from_slice(&subsystem.coefficient);
+    let mut known = vec![states.to_vec()];
+    for order in 0..orders {
+        {
+            let mut shared = subsystems.step_mut();
+            shared.expansion_time = at;
+            shared.coefficients.clone_from(&known[order]);
+            shared.order = order;
         }
-        pool.step_mut().coefficients.push(next);
+        known.push(subsystems.coefficients(orders));
     }
-    std::mem::take(&mut pool.step_mut().coefficients)
+    known
 }
 
 /// What `boxes` and (8) have in common: `x₀ + Σ_{k≤N} x_k(x₀) [0, H]^k + x_{N+1}(r) [0, H]^{N+1}`,

@@ -1,4 +1,4 @@
-//! The subsystems, shared among threads that live as long as the run.
+//! The subsystems that are computed here, shared among threads that live as long as the run.
 //!
 //! Every subsystem does its job from what is in the shared step alone, so the results do not depend
 //! on who does it.
@@ -7,19 +7,31 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::Scope;
 
+use super::jobs::{Job, Report};
 use super::shared_step::SharedStep;
-use super::subsystem::{Job, Subsystem};
+use super::subsystem::Subsystem;
 
 /// All subsystems and the step that they share.
 pub(super) struct SharedWork {
-    subsystems: Vec<Mutex<Subsystem>>,
+    subsystems: Vec<Mutex<Reporting>>,
     step: RwLock<SharedStep>,
+}
+
+/// A subsystem with what came of its last job.
+struct Reporting {
+    subsystem: Subsystem,
+    report: Option<Report>,
 }
 
 impl SharedWork {
     pub fn new(subsystems: Vec<Subsystem>, step: SharedStep) -> Self {
+        let reporting = |subsystem| Reporting {
+            subsystem,
+            report: None,
+        };
+        let subsystems = subsystems.into_iter().map(reporting);
         Self {
-            subsystems: subsystems.into_iter().map(Mutex::new).collect(),
+            subsystems: subsystems.map(Mutex::new).collect(),
             step: RwLock::new(step),
         }
     }
@@ -27,8 +39,9 @@ impl SharedWork {
     /// The share of one of `count` workers.
     fn work(&self, job: Job, worker: usize, count: usize) {
         let step = self.step();
-        for subsystem in self.subsystems.iter().skip(worker).step_by(count) {
-            lock(subsystem).perform(job, &step);
+        for reporting in self.subsystems.iter().skip(worker).step_by(count) {
+            let mut reporting = lock(reporting);
+            reporting.report = Some(reporting.subsystem.perform(job, &step));
         }
     }
 
@@ -37,8 +50,8 @@ impl SharedWork {
     }
 }
 
-fn lock(subsystem: &Mutex<Subsystem>) -> MutexGuard<'_, Subsystem> {
-    subsystem.lock().expect("BUG: a subsystem has panicked")
+fn lock(reporting: &Mutex<Reporting>) -> MutexGuard<'_, Reporting> {
+    reporting.lock().expect("BUG: a subsystem has panicked")
 }
 
 /// Threads at work; the caller's is one of them.
@@ -75,8 +88,8 @@ impl<'w> ThreadPool<'w> {
         }
     }
 
-    /// Has every subsystem do a job.
-    pub fn perform(&self, job: Job) {
+    /// Has every subsystem do a job; what came of it, one subsystem after the other.
+    pub fn perform(&self, job: Job) -> Vec<Report> {
         for (jobs, _) in &self.others {
             jobs.send(job).expect("BUG: a worker has gone");
         }
@@ -85,6 +98,10 @@ impl<'w> ThreadPool<'w> {
         for (_, done) in &self.others {
             done.recv().expect("BUG: a worker has gone");
         }
+
+        let subsystems = self.work.subsystems.iter();
+        let report = |reporting| lock(reporting).report.take();
+        subsystems.filter_map(report).collect()
     }
 
     pub fn step(&self) -> RwLockReadGuard<'_, SharedStep> {
@@ -96,10 +113,5 @@ impl<'w> ThreadPool<'w> {
             .step
             .write()
             .expect("BUG: a subsystem has panicked")
-    }
-
-    /// One subsystem after the other.
-    pub fn subsystems(&self) -> impl Iterator<Item = MutexGuard<'_, Subsystem>> {
-        self.work.subsystems.iter().map(lock)
     }
 }

@@ -10,6 +10,8 @@ mod trigonometric;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 pub use matrix::IntervalMatrix;
 
 /// A closed interval `[lo, hi]`; bounds may be infinite.
@@ -18,7 +20,7 @@ pub use matrix::IntervalMatrix;
 /// an operation is not defined on part of an operand (a division by an interval around zero, a
 /// logarithm of something negative) the result is
 /// [`Interval::ENTIRE`]: nothing is known. A NaN never gets into a bound.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lower bound.
     pub lo: f64,

@@ -1,5 +1,7 @@
 //! What is assumed of a step while its series are built.
 
+use serde::{Deserialize, Serialize};
+
 use crate::interval::Interval;
 
 /// By which part of its width an assumed range is enlarged for another attempt.
@@ -7,7 +9,7 @@ const MARGIN: f64 = 0.05;
 
 /// The range of every argument that decides something (of `abs`, `floor`, a condition). Whoever
 /// builds series has to check afterwards that the assumptions hold throughout the step.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Assumptions {
     pub ranges: Vec<Interval>,
 }

@@ -1,7 +1,5 @@
 //! The tape: series of a program's registers.
 
-use std::sync::Arc;
-
 use dovetail_equations::{Evaluator, Program};
 
 use super::assumptions::Assumptions;
@@ -46,6 +44,14 @@ impl Coefficient<'_> {
         match self {
             Self::Plain(range) => range,
             Self::Form(_) => Interval::ENTIRE,
+        }
+    }
+
+    /// Makes it a form.
+    pub fn write(self, shape: FormShape, form: &mut [f64]) {
+        match self {
+            Self::Plain(range) => shape.set_constant(form, range),
+            Self::Form(source) => form.copy_from_slice(source),
         }
     }
 }
@@ -120,11 +126,6 @@ impl SeriesTape {
     /// Sets coefficient `k` of a state as an interval.
     pub fn set_state_interval(&mut self, register: Register, k: usize, value: Interval) {
         self.cells.set_interval((register, k), value);
-    }
-
-    /// How many results there are.
-    pub fn results(&self) -> usize {
-        self.lowered.results.len()
     }
 
     /// Coefficient `k` of a result.
@@ -244,16 +245,4 @@ impl SeriesTape {
     pub fn freeze_like(&mut self, other: &Self) {
         self.frozen.clone_from(&other.frozen);
     }
-}
-
-/// The program of every system with its tape.
-pub(crate) fn tapes(
-    programs: &[Arc<Program>],
-    parameters: &[Interval],
-    symbols: Option<&[Option<usize>]>,
-) -> Vec<SeriesTape> {
-    programs
-        .iter()
-        .map(|program| SeriesTape::new(program, parameters, symbols))
-        .collect()
 }

@@ -1,11 +1,10 @@
 //! The series of a step: a polynomial in time, built order by order by all systems together.
 
 use super::flowpipe::Flowpipe;
-use super::polynomial::{MOST_ORDER, STRIDE};
+use super::polynomial::MOST_ORDER;
 use super::stepper::StepFailure;
 use crate::interval::Interval;
 use crate::series::assumptions::Assumptions;
-use crate::series::tape::Coefficient;
 
 impl Flowpipe<'_> {
     /// Builds `p`, to the order at which a step of length `reach` loses no more than `tolerances`,
@@ -48,7 +47,7 @@ impl Flowpipe<'_> {
         self.polynomial.begin(&self.set);
         if self.phase.linear.is_none() {
             self.field
-                .begin_series(self.set.shape, STRIDE, self.time, assumptions);
+                .begin_series(self.set.shape, self.time, assumptions);
         }
 
         for k in 0..=MOST_ORDER {
@@ -77,35 +76,10 @@ impl Flowpipe<'_> {
 
     /// `f_k` of all states.
     fn find_derivatives(&mut self, k: usize) {
+        let polynomial = &mut self.polynomial;
         match &self.phase.linear {
-            Some(linear) => self.polynomial.multiply(linear, k),
-            None => {
-                self.exchange(k);
-                self.differentiate(k);
-            }
-        }
-    }
-
-    /// Gives every system coefficient `k` of the states that it depends on, its own and its
-    /// neighbors'.
-    fn exchange(&mut self, k: usize) {
-        for tape in &mut self.field.forms {
-            tape.set_states(k, |state| self.polynomial.coefficient(state, k));
-        }
-    }
-
-    /// `f_k` of all systems, each by its own tape.
-    fn differentiate(&mut self, k: usize) {
-        for (tape, states) in self.field.forms.iter_mut().zip(&self.problem.systems) {
-            tape.compute(k);
-            for (index, state) in states.clone().enumerate() {
-                let result = tape.result(index, k);
-                self.polynomial
-                    .set_derivative(state, |shape, form| match result {
-                        Coefficient::Plain(range) => shape.set_constant(form, range),
-                        Coefficient::Form(source) => form.copy_from_slice(source),
-                    });
-            }
+            Some(linear) => self.field.multiply(linear, k, polynomial),
+            None => self.field.differentiate(k, polynomial),
         }
     }
 

@@ -10,6 +10,7 @@ use super::single::SingleSet;
 use super::stepper::{StepFailure, Stepper};
 use super::time_loop::run_time_loop;
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
+use crate::distribution::Distribution;
 use crate::interval::Interval;
 use crate::problem::Problem;
 
@@ -23,16 +24,18 @@ const REMARK: &str = "cooperative: bounded by the runs from the lower and the up
 pub(super) fn enclose(
     problem: &Problem,
     options: &Options,
+    distribution: &Distribution,
     watcher: &mut dyn EnclosureObserver,
 ) -> Option<EnclosureOutcome> {
-    let mut pair = CooperativePair::new(problem)?;
+    let mut pair = CooperativePair::new(problem, distribution)?;
     let mut buffered = BufferedRows {
         rows: Vec::new(),
         watcher,
     };
-    let mut outcome = run_time_loop(problem, options, &mut pair, &mut buffered);
+    let mut outcome = run_time_loop(problem, options, distribution, &mut pair, &mut buffered);
     let blown_up = matches!(outcome.stopped, Some(StopReason::BlownUp { .. }));
-    if pair.disordered || blown_up {
+    // Once a place is lost nothing more can be found out, by a single set neither.
+    if distribution.lost().is_none() && (pair.disordered || blown_up) {
         return None;
     }
 
@@ -95,20 +98,20 @@ struct CooperativePair<'p> {
 
 impl<'p> CooperativePair<'p> {
     /// The runs, if there is something to bound and the order holds at the start.
-    fn new(problem: &'p Problem) -> Option<Self> {
+    fn new(problem: &'p Problem, distribution: &'p Distribution) -> Option<Self> {
         let start = StartBoxes::of(problem);
         if start.open() == 0 || problem.loops.is_some() {
             return None;
         }
 
-        let mut whole = SingleSet::new(problem, &start);
+        let mut whole = SingleSet::new(problem, distribution, &start);
         let corners = corners_at_start(problem, whole.flowpipe())?;
         let run = |states: fn(&Interval) -> f64, parameters: Vec<Interval>| {
             let start = StartBoxes {
                 states: points(&problem.start, states),
                 parameters,
             };
-            SingleSet::new(problem, &start)
+            SingleSet::new(problem, distribution, &start)
         };
 
         Some(Self {

@@ -12,6 +12,7 @@ use super::majorant::Majorant;
 use super::polynomial::StepPolynomial;
 use super::set::SymbolicSet;
 use super::stepper::StepFailure;
+use crate::distribution::Distribution;
 use crate::forms::FormShape;
 use crate::interval::Interval;
 use crate::problem::Problem;
@@ -105,7 +106,12 @@ pub(super) struct Proved {
 
 impl<'p> Flowpipe<'p> {
     /// A set that begins with these boxes, a symbol for each that is not a point.
-    pub fn new(problem: &'p Problem, start: &StartBoxes, quadratic: bool) -> Self {
+    pub fn new(
+        problem: &'p Problem,
+        distribution: &'p Distribution,
+        start: &StartBoxes,
+        quadratic: bool,
+    ) -> Self {
         let mut count = SymbolCount::default();
         let state_symbols = count.symbols(&start.states);
         let parameter_symbols = count.symbols(&start.parameters);
@@ -121,7 +127,7 @@ impl<'p> Flowpipe<'p> {
             problem,
             set: SymbolicSet::new(problem, &start.states, &state_symbols, shape),
             polynomial: StepPolynomial::new(problem.dimension()),
-            field: VectorField::new(problem, parameters, &parameter_symbols),
+            field: VectorField::new(problem, distribution, parameters, &parameter_symbols),
             loop_unknowns: loops
                 .map(|loops| LoopUnknowns::new(problem, loops, parameters, &parameter_symbols)),
             phase: AffinePhase::default(),
@@ -145,7 +151,7 @@ impl<'p> Flowpipe<'p> {
     }
 
     pub(super) fn set_switches(&mut self, switches: &[Interval]) {
-        self.field.switches = switches.to_vec();
+        self.field.set_switches(switches);
         self.phase = AffinePhase::default();
     }
 }
@@ -165,7 +171,7 @@ impl Flowpipe<'_> {
 
         let at = Instant {
             time,
-            switches: &self.field.switches,
+            switches: self.field.switches(),
         };
         unknowns
             .close(at, self.set.shape, &mut self.set.forms)
@@ -181,7 +187,7 @@ impl Flowpipe<'_> {
         };
         let at = Instant {
             time: self.time,
-            switches: &self.field.switches,
+            switches: self.field.switches(),
         };
 
         if let Some(forms) = unknowns.renewed(at, self.set.shape, &self.set.forms) {
@@ -222,7 +228,9 @@ impl Flowpipe<'_> {
         if self.parameters.iter().all(|range| range.is_point()) {
             let origin = vec![Interval::ZERO; self.dimension()];
             let constants = self.field.slopes(now, &origin);
-            self.phase.linear = Some(Linear { rows, constants });
+            let linear = Linear { rows, constants };
+            self.field.tell_linear(&linear);
+            self.phase.linear = Some(linear);
         }
         majorant
     }

@@ -1,117 +1,54 @@
-//! How the derivatives of all systems depend on states and parameters, on intervals.
+//! How the derivatives of a system depend on states and parameters, on intervals.
 
 use std::sync::Arc;
 
-use dovetail_equations::{Dual, Evaluator, Program};
+use dovetail_equations::{Dual, Evaluator};
 
 use crate::duals::constants;
 use crate::interval::Interval;
-use crate::problem::Problem;
 use crate::series::tape::SeriesTape;
+use crate::system_part::SystemPart;
 
 /// The entries of a row that are not zero, as `(column, range)`.
 pub(super) type SparseRow = Vec<(usize, Interval)>;
 
-/// Derivatives of all systems on intervals.
-pub(super) struct Jacobian {
-    systems: Vec<SystemJacobian>,
-    parameters: Vec<Dual<Interval>>,
-}
-
-/// Those of one system.
-struct SystemJacobian {
+/// Derivatives of one system's derivatives.
+pub(super) struct SystemJacobian {
     evaluator: Evaluator<Dual<Interval>>,
     /// The states that the program depends on.
     leaves: Vec<usize>,
     results: Vec<Dual<Interval>>,
     states: Vec<Dual<Interval>>,
+    parameters: Vec<Dual<Interval>>,
 }
 
-impl Jacobian {
-    /// For the states that the tapes of all systems use.
-    pub fn new(problem: &Problem, tapes: &[SeriesTape], parameters: &[Interval]) -> Self {
+impl SystemJacobian {
+    /// For the states that the tape of the system uses, of `dimension` states of all systems.
+    pub fn new(
+        system: &SystemPart,
+        tape: &SeriesTape,
+        parameters: &[Interval],
+        dimension: usize,
+    ) -> Self {
+        let zero = Dual::constant(Interval::ZERO);
         let parameters = constants(parameters);
-        let dimension = problem.dimension();
-        let system = |(program, tape): (&Arc<Program>, &SeriesTape)| {
-            SystemJacobian::new(program, tape, &parameters, dimension)
-        };
-
         Self {
-            systems: problem.programs.iter().zip(tapes).map(system).collect(),
+            evaluator: Evaluator::new(Arc::clone(&system.program), &zero, &parameters),
+            leaves: tape.states().map(|(state, _)| state).collect(),
+            results: vec![zero; system.program.results()],
+            states: vec![zero; dimension],
             parameters,
         }
     }
 
-    /// The entries over a box, row by row.
-    pub fn over(
-        &mut self,
-        time: Interval,
-        switches: &[Interval],
-        states: &[Interval],
-    ) -> Vec<SparseRow> {
-        let switches = constants(switches);
-        let mut rows = Vec::new();
-
-        for system in &mut self.systems {
-            system.evaluator.set_time(&Dual::constant(time));
-            system.evaluator.set_switches(&switches);
-            rows.extend(system.rows(states));
-        }
-        rows
-    }
-
-    /// How the derivatives of all states vary with each parameter that is not a point: the hull of
-    /// its effects.
-    pub fn by_parameters(
-        &mut self,
-        time: Interval,
-        switches: &[Interval],
-        states: &[Interval],
-        parameters: &[Interval],
-    ) -> Vec<(usize, Interval)> {
-        let open = (0..parameters.len()).filter(|&index| !parameters[index].is_point());
-        let mut effects: SparseRow = open.map(|index| (index, Interval::ZERO)).collect();
-        if effects.is_empty() {
-            return effects;
-        }
-
-        let switches = constants(switches);
-        let states = constants(states);
-        let mut varied = constants(parameters);
-
-        for system in &mut self.systems {
-            system.evaluator.set_time(&Dual::constant(time));
-            system.evaluator.set_switches(&switches);
-            system.evaluator.set_states(&states);
-            for (index, effect) in &mut effects {
-                varied[*index].derivative = Interval::ONE;
-                *effect = system.effect_of(&varied, *effect);
-                varied[*index].derivative = Interval::ZERO;
-            }
-            system.evaluator.set_parameters(&self.parameters);
-        }
-        effects
-    }
-}
-
-impl SystemJacobian {
-    fn new(
-        program: &Arc<Program>,
-        tape: &SeriesTape,
-        parameters: &[Dual<Interval>],
-        dimension: usize,
-    ) -> Self {
-        let zero = Dual::constant(Interval::ZERO);
-        Self {
-            evaluator: Evaluator::new(Arc::clone(program), &zero, parameters),
-            leaves: tape.states().map(|(state, _)| state).collect(),
-            results: vec![zero; program.results()],
-            states: vec![zero; dimension],
-        }
+    /// Sets times and the conditions on them.
+    pub fn place(&mut self, time: Interval, switches: &[Interval]) {
+        self.evaluator.set_time(&Dual::constant(time));
+        self.evaluator.set_switches(&constants(switches));
     }
 
     /// The rows of the system's states over a box.
-    fn rows(&mut self, states: &[Interval]) -> Vec<SparseRow> {
+    pub fn rows(&mut self, states: &[Interval]) -> Vec<SparseRow> {
         for (dual, &state) in self.states.iter_mut().zip(states) {
             *dual = Dual::constant(state);
         }
@@ -131,11 +68,25 @@ impl SystemJacobian {
         rows
     }
 
-    /// The hull of `effect` and of what parameters that vary like this do to the system's states.
-    fn effect_of(&mut self, parameters: &[Dual<Interval>], effect: Interval) -> Interval {
-        self.evaluator.set_parameters(parameters);
-        self.evaluator.run(&mut self.results);
-        let results = self.results.iter();
-        results.fold(effect, |hull, result| hull.hull(result.derivative))
+    /// Widens `effects`, of some `parameters`, by what each of them does to the system's states
+    /// over a box.
+    pub fn add_effects(
+        &mut self,
+        states: &[Interval],
+        parameters: &[Interval],
+        effects: &mut SparseRow,
+    ) {
+        let mut varied = constants(parameters);
+        self.evaluator.set_states(&constants(states));
+
+        for (index, effect) in effects {
+            varied[*index].derivative = Interval::ONE;
+            self.evaluator.set_parameters(&varied);
+            self.evaluator.run(&mut self.results);
+            varied[*index].derivative = Interval::ZERO;
+            let results = self.results.iter();
+            *effect = results.fold(*effect, |hull, result| hull.hull(result.derivative));
+        }
+        self.evaluator.set_parameters(&self.parameters);
     }
 }

@@ -13,24 +13,31 @@ mod linear;
 mod loop_unknowns;
 mod majorant;
 mod outputs;
+mod place;
 mod polynomial;
 mod proof;
+mod questions;
 mod reading;
 mod reduction;
 mod set;
 mod single;
 mod stepper;
+mod system_fields;
 mod time_loop;
 
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options};
+use crate::distribution::Distribution;
 use crate::problem::Problem;
+
+pub(crate) use place::FieldPlace;
 
 /// Encloses every trajectory of `problem`.
 pub(crate) fn enclose(
     problem: &Problem,
     options: &Options,
+    distribution: &Distribution,
     watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
-    cooperative::enclose(problem, options, watcher)
-        .unwrap_or_else(|| single::enclose(problem, options, watcher))
+    cooperative::enclose(problem, options, distribution, watcher)
+        .unwrap_or_else(|| single::enclose(problem, options, distribution, watcher))
 }

@@ -5,6 +5,7 @@ use super::set::SymbolicSet;
 use crate::forms::FormShape;
 use crate::interval::Interval;
 use crate::rounding::above;
+use crate::system_part::ProblemPart;
 
 /// The highest order of `p`.
 pub(super) const MOST_ORDER: usize = 20;
@@ -50,6 +51,15 @@ impl StepPolynomial {
     pub fn coefficient(&self, state: usize, k: usize) -> &[f64] {
         let width = self.shape.width();
         &self.coefficients[(state * STRIDE + k) * width..][..width]
+    }
+
+    /// Coefficient `k` of some states, one after the other.
+    pub fn coefficients_of(&self, states: &[usize], k: usize) -> Vec<f64> {
+        let states = states.iter();
+        states
+            .flat_map(|&state| self.coefficient(state, k))
+            .copied()
+            .collect()
     }
 
     /// The coefficients of a state from 0 to the order, one after the other.
@@ -116,15 +126,17 @@ impl StepPolynomial {
         self.top[state] = self.shape.range(form).magnitude();
     }
 
-    /// `f_k` of all states, where the flow is a matrix.
-    pub fn multiply(&mut self, linear: &Linear, k: usize) {
+    /// `f_k` of all states of some systems, where the flow is a matrix.
+    pub fn multiply(&mut self, linear: &Linear, part: &ProblemPart, k: usize) {
         let shape = self.shape;
+        let width = shape.width();
         let magnitudes: Vec<f64> = (0..self.dimension())
             .map(|state| shape.magnitude_of(self.coefficient(state, k)))
             .collect();
         let mut derivatives = std::mem::take(&mut self.derivatives);
 
-        for (state, form) in derivatives.chunks_exact_mut(shape.width()).enumerate() {
+        for state in part.systems.iter().flat_map(|system| system.states.clone()) {
+            let form = &mut derivatives[state * width..][..width];
             let coefficient = |column| (self.coefficient(column, k), magnitudes[column]);
             linear.derivative(state, k, shape, coefficient, form);
             self.top[state] = shape.range(form).magnitude();

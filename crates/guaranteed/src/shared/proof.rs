@@ -60,14 +60,14 @@ impl Flowpipe<'_> {
     /// Tries to prove that `p` is near all solutions up to `until`, losing no more to truncation
     /// than `tolerances` say.
     pub fn prove(&mut self, until: f64, tolerances: &[f64]) -> Result<(), StepFailure> {
-        let assumed: Vec<Assumptions> = self.field.assumptions().cloned().collect();
+        let assumed = self.field.assumptions().to_vec();
         // Series that could not be built again have lost theirs.
         let order = self.polynomial.order;
         let step = StepSpan::new(self.time, until);
 
         self.try_to_prove(&step, tolerances).inspect_err(|_| {
             // A shorter step is tried next, with what was assumed at first.
-            if self.field.assumptions().ne(&assumed) {
+            if self.field.assumptions() != assumed {
                 let _ = self.rebuild(&assumed, order);
             }
         })
@@ -105,7 +105,7 @@ impl Flowpipe<'_> {
 
     /// The first system that meets more than was assumed.
     fn first_uncovered(&self, found: &[Assumptions]) -> Option<usize> {
-        let mut systems = self.field.assumptions().zip(found);
+        let mut systems = self.field.assumptions().iter().zip(found);
         systems.position(|(assumed, found)| !assumed.covers(found))
     }
 
@@ -117,10 +117,10 @@ impl Flowpipe<'_> {
         found: &Assumptions,
         length: f64,
     ) -> Result<(), StepFailure> {
-        let opened = self.field.forms[system].assumptions().opens(found);
+        let opened = self.field.assumptions()[system].opens(found);
         if opened && length > LONGEST_STEP_OVER_A_KINK * self.problem.duration() {
             return Err(StepFailure::Coarse {
-                state: self.problem.systems[system].start,
+                state: self.problem.systems[system].states.start,
             });
         }
         Ok(())

@@ -4,6 +4,7 @@ use super::flowpipe::{Flowpipe, StartBoxes};
 use super::stepper::{StepFailure, Stepper};
 use super::time_loop::run_time_loop;
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options};
+use crate::distribution::Distribution;
 use crate::interval::Interval;
 use crate::problem::Problem;
 
@@ -26,10 +27,11 @@ const LEAST_SCALE: (f64, f64) = (1e-12, 1e-30);
 pub(super) fn enclose(
     problem: &Problem,
     options: &Options,
+    distribution: &Distribution,
     watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
-    let mut single = SingleSet::new(problem, &StartBoxes::of(problem));
-    run_time_loop(problem, options, &mut single, watcher)
+    let mut single = SingleSet::new(problem, distribution, &StartBoxes::of(problem));
+    run_time_loop(problem, options, distribution, &mut single, watcher)
 }
 
 /// A set with the choice of its steps.
@@ -47,13 +49,13 @@ pub(super) struct SingleSet<'p> {
 }
 
 impl<'p> SingleSet<'p> {
-    pub fn new(problem: &'p Problem, start: &StartBoxes) -> Self {
+    pub fn new(problem: &'p Problem, distribution: &'p Distribution, start: &StartBoxes) -> Self {
         let uncertain = start.has_uncertain_parameters();
         let nonlinear = !problem.affine || uncertain;
         let quadratic = nonlinear && start.open() <= MOST_SYMBOLS_SQUARED;
 
         Self {
-            flowpipe: Flowpipe::new(problem, start, quadratic),
+            flowpipe: Flowpipe::new(problem, distribution, start, quadratic),
             affine: problem.affine && !uncertain,
             duration: problem.duration(),
             scale: Vec::new(),

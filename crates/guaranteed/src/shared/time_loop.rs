@@ -6,6 +6,7 @@ use dovetail_core::list_names;
 use super::outputs::Outputs;
 use super::stepper::{StepFailure, Stepper};
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
+use crate::distribution::Distribution;
 use crate::interval::{Interval, widest};
 use crate::problem::{Problem, Threshold};
 
@@ -35,11 +36,12 @@ const CROSSING_STEPS: usize = 200;
 pub(super) fn run_time_loop(
     problem: &Problem,
     options: &Options,
+    distribution: &Distribution,
     stepper: &mut dyn Stepper,
     watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
     let visible = ..problem.names.len();
-    let mut time_loop = TimeLoop::new(problem, options);
+    let mut time_loop = TimeLoop::new(problem, options, distribution);
     let mut outputs = Outputs::new(problem, options, watcher);
     outputs.begin(&stepper.boxes()[visible]);
     let stopped = time_loop.run(stepper, &mut outputs).err();
@@ -58,6 +60,7 @@ pub(super) fn run_time_loop(
 struct TimeLoop<'a> {
     problem: &'a Problem,
     options: &'a Options,
+    distribution: &'a Distribution,
     thresholds: Vec<Threshold>,
     time: f64,
     steps: usize,
@@ -72,10 +75,11 @@ struct TimeLoop<'a> {
 
 /// The loop.
 impl<'a> TimeLoop<'a> {
-    fn new(problem: &'a Problem, options: &'a Options) -> Self {
+    fn new(problem: &'a Problem, options: &'a Options, distribution: &'a Distribution) -> Self {
         Self {
             problem,
             options,
+            distribution,
             thresholds: problem.thresholds(),
             time: problem.start_time,
             steps: 0,
@@ -235,7 +239,10 @@ impl TimeLoop<'_> {
         self.rejected += 1;
         self.halved = true;
         let half = 0.5 * length;
-        if half <= LEAST_STEP * self.problem.duration() || failure == StepFailure::Disordered {
+        if half <= LEAST_STEP * self.problem.duration()
+            || failure == StepFailure::Disordered
+            || self.distribution.lost().is_some()
+        {
             return Err(self.blown_up(failure));
         }
 
@@ -346,7 +353,7 @@ impl TimeLoop<'_> {
             StepFailure::Undecided { system } => format!(
                 "a condition on states, or a jump, is met near `{}`, and when it changes is not \
                  known; write it with min, max or abs, or with a comparison of time and a number",
-                name(self.problem.systems[system].start)
+                name(self.problem.systems[system].states.start)
             ),
         }
     }

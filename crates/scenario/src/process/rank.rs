@@ -1,16 +1,27 @@
-//! The life of a rank of an MPI program that is not the first: it makes the systems that it owns.
+//! The life of a rank of an MPI program that is not the first: it makes the systems that it owns, or does
+//! their work in a proof of bounds.
 
+use dovetail_guaranteed::SystemServer;
 use dovetail_workers::Network;
 
 use super::texts::TEXTS;
 use super::worker::OwnPart;
 use crate::cost::seconds_of_part;
 
-/// Serves rank 0, on which a run with [`Placement::Ranks`](crate::Placement::Ranks) is under way, until
-/// the program there is over.
+/// Serves rank 0, on which runs with [`Placement::Ranks`](crate::Placement::Ranks) are under way, or
+/// bounds are proved ([`enclose_on_ranks`](crate::enclose_on_ranks)), until the program there is over.
 pub fn serve_rank(network: &Network) -> std::io::Result<()> {
     dovetail_fmi::name_process(&format!("rank {}", network.rank()));
-    dovetail_workers::serve_rank(network, TEXTS, OwnPart::open, seconds_of_part, announce)
+    let mut bounds = SystemServer::announcing(announce);
+    let answer = |message: &[u8]| bounds.answer(message).map_err(|bad| bad.to_string());
+    dovetail_workers::serve_rank(
+        network,
+        TEXTS,
+        OwnPart::open,
+        seconds_of_part,
+        announce,
+        answer,
+    )
 }
 
 /// Whoever says how this process ended names its systems.

@@ -8,13 +8,13 @@ use dovetail_core::{Error, Remedy};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RankLoss {
     /// Its process is gone.
-    #[error("rank {rank}, on which it runs, ended in the midst of the run")]
+    #[error("rank {rank} ended in the midst of the run")]
     Ended {
         /// Which one.
         rank: usize,
     },
     /// It did not answer in time.
-    #[error("rank {rank}, on which it runs, did not answer within {} s", .limit.as_secs_f64())]
+    #[error("rank {rank} did not answer within {} s", .limit.as_secs_f64())]
     Silent {
         /// Which one.
         rank: usize,
@@ -23,7 +23,7 @@ pub enum RankLoss {
     },
     /// It was busy when the run was interrupted, and did not come to an end.
     #[error(
-        "the run was interrupted while rank {rank}, on which it runs, was busy, and did not answer \
+        "the run was interrupted while rank {rank} was busy, and did not answer \
          within {} s",
         .limit.as_secs_f64()
     )]
@@ -34,7 +34,7 @@ pub enum RankLoss {
         limit: Duration,
     },
     /// MPI reports that no message can be sent to it, or its answer makes no sense.
-    #[error("rank {rank}, on which it runs, no longer answers in a way that can be understood")]
+    #[error("rank {rank} no longer answers in a way that can be understood")]
     Unreachable {
         /// Which one.
         rank: usize,

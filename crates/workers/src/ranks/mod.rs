@@ -9,6 +9,7 @@ mod orders;
 mod peers;
 mod rank_system;
 mod serve;
+mod service;
 mod waiting;
 
 use dovetail_core::{
@@ -28,6 +29,7 @@ pub use making::{Making, RankError, dismiss_ranks, measure_on_ranks};
 pub use network::Network;
 pub use rank_system::RankSystem;
 pub use serve::serve_rank;
+pub use service::{ServiceError, ServiceLink};
 
 /// A system, where it runs.
 pub enum RankPlace {

@@ -107,6 +107,11 @@ impl Network {
         self.lost.load(Ordering::Relaxed)
     }
 
+    /// Takes a rank for lost.
+    pub(crate) fn note_loss(&self) {
+        self.lost.store(true, Ordering::Relaxed);
+    }
+
     /// Ends MPI in order; all ranks must do so.
     pub fn leave(&self) {
         let mut universe = self.universe.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,7 +158,7 @@ impl Network {
 
     fn noted(&self, rank: usize, done: Result<(), TransferError>) -> Result<(), RankLoss> {
         done.map_err(|error| {
-            self.lost.store(true, Ordering::Relaxed);
+            self.note_loss();
             match error {
                 TransferError::Refused => RankLoss::Unreachable { rank },
                 TransferError::GivenUp(loss) => loss,

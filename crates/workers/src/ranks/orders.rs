@@ -15,6 +15,9 @@ pub(crate) const LEAVE: u64 = 3;
 /// The program is over.
 pub(crate) const QUIT: u64 = 4;
 
+/// Bytes for what the rank does beside systems; the bytes of its service are the answer.
+pub(crate) const SERVE: u64 = 5;
+
 /// A system to be made.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Wanted {

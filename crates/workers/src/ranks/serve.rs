@@ -4,7 +4,7 @@
 use dovetail_core::{Capabilities, System};
 
 use super::network::{Network, Unreachable};
-use super::orders::{ASK, LEAVE, MAKE, MEASURE, QUIT, Wanted};
+use super::orders::{ASK, LEAVE, MAKE, MEASURE, QUIT, SERVE, Wanted};
 use crate::answering::Answering;
 use crate::message::{DONE, FAILED, Question, TextTable, write_interface};
 use crate::operator_workspaces::OperatorWorkspaces;
@@ -19,9 +19,11 @@ struct Resident<M> {
     factory: M,
 }
 
-struct Server<M, O> {
+struct Server<M, O, S> {
     texts: TextTable,
     open: O,
+    /// What the rank does beside systems.
+    service: S,
     /// Makes a system, and says how long a step of it takes, if that can be measured.
     measure: fn(&mut M, &[u8]) -> Option<f64>,
     /// Gets the names of the systems that live here.
@@ -32,17 +34,20 @@ struct Server<M, O> {
 
 /// Serves rank 0 until it says that the program is over. `open` gets the part of the model that a
 /// system is made from; `measure` makes a system and says how long a step of it takes; `announce` gets
-/// the names of the systems that live here when they have been made.
+/// the names of the systems that live here when they have been made; `service` answers what is asked
+/// by a [`ServiceLink`](super::ServiceLink).
 pub fn serve_rank<M: SystemFactory>(
     network: &Network,
     texts: TextTable,
     open: impl Fn(&[u8]) -> Result<M, String>,
     measure: fn(&mut M, &[u8]) -> Option<f64>,
     announce: fn(&[&str]),
+    service: impl FnMut(&[u8]) -> Result<Vec<u8>, String>,
 ) -> std::io::Result<()> {
     let mut server = Server {
         texts,
         open,
+        service,
         measure,
         announce,
         residents: Vec::new(),
@@ -52,7 +57,12 @@ pub fn serve_rank<M: SystemFactory>(
     served.map_err(|Unreachable| std::io::Error::other("rank 0 can no longer be reached"))
 }
 
-impl<M: SystemFactory, O: Fn(&[u8]) -> Result<M, String>> Server<M, O> {
+impl<M, O, S> Server<M, O, S>
+where
+    M: SystemFactory,
+    O: Fn(&[u8]) -> Result<M, String>,
+    S: FnMut(&[u8]) -> Result<Vec<u8>, String>,
+{
     fn serve(&mut self, network: &Network) -> Result<(), Unreachable> {
         let mut order = Vec::new();
         let mut answer = Vec::new();
@@ -66,6 +76,7 @@ impl<M: SystemFactory, O: Fn(&[u8]) -> Result<M, String>> Server<M, O> {
                 MAKE => self.make(&take.bytes(), &mut answer),
                 MEASURE => self.measure(&take.bytes(), &mut answer),
                 LEAVE => self.leave(take.word() as usize, &mut answer),
+                SERVE => self.serve_question(&take.bytes(), &mut answer),
                 QUIT => return Ok(()),
                 _ => return Err(Unreachable),
             }
@@ -147,6 +158,19 @@ impl<M: SystemFactory, O: Fn(&[u8]) -> Result<M, String>> Server<M, O> {
             // What it does on its way out belongs to the notes.
             drop(resident.system);
             put.bytes(&resident.factory.final_notes());
+        }
+    }
+
+    fn serve_question(&mut self, question: &[u8], put: &mut Vec<u64>) {
+        match (self.service)(question) {
+            Ok(answer) => {
+                put.word(DONE);
+                put.bytes(&answer);
+            }
+            Err(why) => {
+                put.word(FAILED);
+                put.bytes(why.as_bytes());
+            }
         }
     }
 
