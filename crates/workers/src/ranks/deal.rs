@@ -61,8 +61,9 @@ mod tests {
 
     #[test]
     fn an_unknown_cost_is_taken_for_the_average() {
+        // 2, 3, 4 and 3: six for each rank.
         let costs = [Some(2.0), None, Some(4.0), None];
-        assert_eq!(deal(&costs, &anywhere(4), 0..2).unwrap(), [1, 1, 0, 0]);
+        assert_eq!(deal(&costs, &anywhere(4), 0..2).unwrap(), [0, 1, 0, 1]);
     }
 
     #[test]
