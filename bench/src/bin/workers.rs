@@ -5,6 +5,9 @@
 //! single thread. The second has the speed-up of two systems whose steps take about 10 µs to 10 ms. Kinds take turns, so that
 //! all meet the same machine; medians of several runs. A machine with other work to do has no second core to give.
 //!
+//! The third is no measurement but a model: what many ranks would bring on a cluster, if rank 0 handles one message after the
+//! other, each at the cost of the exchange with a second rank that was measured here, and a network adds its latency.
+//!
 //! `workers 10` makes ten runs of each instead of three.
 
 use std::fmt::Write;
@@ -68,8 +71,56 @@ const KINDS: [Kind; 4] = [
 
 fn main() {
     let bench = Bench::new();
-    bench.exchanges();
+    let exchanges = bench.exchanges();
     bench.speed_ups();
+    if let Some((_, seconds)) = exchanges.iter().find(|(name, _)| *name == "2 ranks") {
+        model_cluster(*seconds);
+    }
+}
+
+/// Seconds from a message to its answer on a network of this kind, beyond what it takes on one machine.
+const NETWORKS: [(&str, f64); 2] = [("InfiniBand, 3 µs", 3e-6), ("Ethernet, 60 µs", 60e-6)];
+const RANKS: [usize; 3] = [10, 100, 1000];
+/// Seconds of a step, and systems of each rank.
+const LOADS: [(f64, usize); 4] = [(100e-6, 1), (1e-3, 1), (1e-3, 10), (10e-3, 1)];
+
+/// How many times faster R ranks with k systems each would be than a single one with all R·k: `R k c / (k c + (R − 1) m + l)`,
+/// with c the cost of a step, m that of a message and its answer, l the latency of the network.
+fn model_cluster(message: f64) {
+    let mut heads = vec![
+        ("a step takes".to_owned(), Alignment::Left),
+        ("systems a rank".to_owned(), Alignment::Right),
+        ("network".to_owned(), Alignment::Left),
+    ];
+    heads.extend(RANKS.map(|ranks| (format!("{ranks} ranks"), Alignment::Right)));
+    let named: Vec<(&str, Alignment)> = heads
+        .iter()
+        .map(|(head, at)| (head.as_str(), *at))
+        .collect();
+    let mut table = Table::new(&named);
+    for (cost, systems) in LOADS {
+        for (network, latency) in NETWORKS {
+            let own = systems as f64 * cost;
+            let faster = RANKS.map(|ranks| {
+                let exchange = (ranks - 1) as f64 * message + latency;
+                significant(ranks as f64 * own / (own + exchange), 3)
+            });
+            let head = [
+                format!("{} ms", 1e3 * cost),
+                systems.to_string(),
+                network.to_owned(),
+            ];
+            table.row(head.into_iter().chain(faster).collect());
+        }
+    }
+    println!(
+        "\nA model, not a measurement: how many times faster a cluster would be than one rank,"
+    );
+    println!(
+        "with {} µs for a message and its answer",
+        significant(1e6 * message, 2)
+    );
+    print!("{}", table.render(""));
 }
 
 struct Bench {
@@ -170,19 +221,24 @@ impl Bench {
         seconds.iter_mut().map(|seconds| median(seconds)).collect()
     }
 
-    fn exchanges(&self) {
+    /// For each kind but the first what an exchange costs, in seconds.
+    fn exchanges(&self) -> Vec<(&'static str, f64)> {
         let model = self.model(1, 1.0);
         let medians = self.medians(&model, "jacobi", 200_000);
         let mut table = Table::new(&[
             ("systems in", Alignment::Left),
             ("µs an exchange", Alignment::Right),
         ]);
-        for (kind, seconds) in self.kinds.iter().zip(&medians).skip(1) {
-            let cost = 1e6 * (seconds - medians[0]);
-            table.row(vec![kind.name.to_owned(), significant(cost, 2)]);
+        let beyond = self.kinds.iter().zip(&medians).skip(1);
+        let costs: Vec<(&str, f64)> = beyond
+            .map(|(kind, seconds)| (kind.name, seconds - medians[0]))
+            .collect();
+        for (name, cost) in &costs {
+            table.row(vec![(*name).to_owned(), significant(1e6 * cost, 2)]);
         }
         println!("What an exchange with two systems costs, beyond a single thread (jacobi)");
         print!("{}", table.render(""));
+        costs
     }
 
     fn speed_ups(&self) {
