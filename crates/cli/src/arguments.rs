@@ -267,6 +267,10 @@ pub(crate) struct ChangeArguments {
     #[arg(long, value_name = "SYSTEM.NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
 
+    /// A table whose columns feed the inputs and tunable parameters that they are named after, SYSTEM.NAME, or NAME for a single FMU; may be given again
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    pub input: Vec<PathBuf>,
+
     /// Which interface of a single FMU that has both [default: co-simulation]
     #[arg(long, value_name = "I")]
     pub interface: Option<InterfaceArgument>,
@@ -313,6 +317,7 @@ impl ChangeArguments {
         let changes = Overrides {
             probe_tolerance: self.probe_tolerance(),
             values: self.set.clone(),
+            inputs: self.input.clone(),
             start_time: self.start_time,
             stop_time: self.stop_time,
             strict: self.strict,

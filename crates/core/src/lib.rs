@@ -13,6 +13,7 @@
 mod checkpoint;
 mod components;
 mod connections;
+mod driven;
 mod error;
 mod flat;
 pub mod glob;
@@ -39,6 +40,7 @@ mod workers;
 pub use checkpoint::{Archive, Checkpoint};
 pub use components::components;
 pub use connections::{Connections, Source};
+pub use driven::{Drive, Driven, DrivenInputs};
 pub use error::{Error, list_names, readable};
 pub use flat::{
     Batch, FeedPlan, FlatRows, FlatWorkers, HeldLayout, HeldSteps, Leg, LegEnd, LegExtremes,

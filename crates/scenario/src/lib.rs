@@ -13,8 +13,10 @@ mod diagnostic;
 mod enclosure;
 mod enclosure_methods;
 mod equations;
+mod expressions;
 mod file;
 mod fmu;
+mod inputs;
 mod load;
 mod options;
 mod overrides;
@@ -28,6 +30,7 @@ mod stand_in;
 mod standard;
 mod structure;
 mod times;
+mod units;
 
 pub use assembly::{Assembly, Feed};
 pub use catalog::Catalog;

@@ -16,19 +16,22 @@ use crate::source::system_source::KnownEquations;
 
 /// The equations of a system are not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{system}` is {what}, and its equations are not known")]
+#[error("`{system}` {what}")]
 pub struct NoEquations {
     /// The system.
     pub system: String,
-    /// What it is.
+    /// Why.
     pub what: &'static str,
 }
 
 impl NoEquations {
     fn of(part: &Part) -> Self {
         let what = match part.source.fmu() {
-            Some(_) => "an FMU",
-            None => "a system of another kind",
+            Some(_) => "is an FMU, and its equations are not known",
+            None if part.source.equations().is_some() => {
+                "is driven by a table, for which there are no equations"
+            }
+            None => "is a system of another kind, and its equations are not known",
         };
         let system = part.name().to_owned();
         Self { system, what }
@@ -100,7 +103,7 @@ impl Scenario {
 
     /// The equations of all systems with their boxes, or the first system that has none.
     pub(crate) fn equations(&self) -> Result<Vec<KnownEquations<'_>>, NoEquations> {
-        let known = |part: &'_ Part| part.source.equations().is_some();
+        let known = |part: &'_ Part| part.source.equations().is_some() && part.driving.is_empty();
         if let Some(part) = self.parts.iter().find(|part| !known(part)) {
             return Err(NoEquations::of(part));
         }

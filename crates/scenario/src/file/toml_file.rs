@@ -7,18 +7,37 @@ use toml::Spanned;
 
 use crate::diagnostic::{Problem, SourceText};
 use crate::source::table::{Named, SystemTable};
+use crate::source::value::Given;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ModelFile {
+    /// The version of the format; without it, the first.
+    pub format: Option<Spanned<i64>>,
     pub model: Header,
+    /// Numbers, and expressions of them, that all systems know.
+    #[serde(default)]
+    pub constants: Named<Given>,
     #[serde(default)]
     pub systems: Named<SystemTable>,
     #[serde(default)]
     pub connections: Vec<Spanned<ConnectionTable>>,
+    /// Tables that feed inputs.
+    #[serde(default)]
+    pub inputs: Vec<Spanned<InputTable>>,
     /// `name`, and the method's options.
     #[serde(default)]
     pub method: Named<toml::Value>,
+}
+
+impl ModelFile {
+    /// Notes that something changes an input or a parameter in the course of a run.
+    pub fn change(&mut self, system: &str, name: &str) {
+        let mut systems = self.systems.iter_mut();
+        if let Some((_, table)) = systems.find(|(key, _)| key.get_ref() == system) {
+            table.get_mut().changed.push(name.to_owned());
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -33,9 +52,21 @@ pub(crate) struct Header {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConnectionTable {
     pub from: Option<Spanned<String>>,
-    /// A constant instead of a source.
-    pub value: Option<Spanned<f64>>,
+    /// A number, or an expression of time, instead of a source.
+    pub value: Option<Spanned<toml::Value>>,
     pub to: Spanned<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InputTable {
+    /// Seen from the folder of the model.
+    pub file: Spanned<String>,
+    /// Columns, and the input that each of them feeds.
+    #[serde(default)]
+    pub connect: Named<String>,
+    pub interpolation: Option<Spanned<String>>,
+    pub beyond: Option<Spanned<String>>,
 }
 
 /// Reads the text. A problem here is one of TOML, of an unknown key or of a wrong type.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bytes::{from_bytes, to_bytes};
 use crate::catalog::Catalog;
+use crate::inputs::driving::Driving;
 use crate::source::part::Part;
 use crate::source::system_source::BuildOptions;
 
@@ -20,6 +21,7 @@ pub(crate) struct PortablePart {
     bytes: Vec<u8>,
     mappings: Vec<Mapping>,
     restrictions: Option<Restrictions>,
+    driving: Driving,
 }
 
 impl PortablePart {
@@ -33,6 +35,7 @@ impl PortablePart {
             bytes: portable.bytes,
             mappings: part.mappings.clone(),
             restrictions: part.restrictions,
+            driving: part.driving.clone(),
         })
     }
 
@@ -45,6 +48,7 @@ impl PortablePart {
             source: kind.restore(&self.bytes)?,
             mappings: self.mappings,
             restrictions: self.restrictions,
+            driving: self.driving,
         })
     }
 }

@@ -2,6 +2,8 @@
 
 use dovetail_core::{Capabilities, Interface, Mapped, Mapping, Restricted, Restrictions, System};
 
+use crate::inputs::driving::Driving;
+
 use super::system_source::{BuildOptions, Built, SystemSource};
 
 /// One system of a model.
@@ -11,6 +13,8 @@ pub(crate) struct Part {
     /// What happens to its inputs on their way in; empty where nothing does.
     pub mappings: Vec<Mapping>,
     pub restrictions: Option<Restrictions>,
+    /// What drives inputs that nobody else is to feed.
+    pub driving: Driving,
 }
 
 impl Part {
@@ -25,6 +29,7 @@ impl Part {
             source,
             mappings: Vec::new(),
             restrictions: None,
+            driving: Driving::default(),
         }
     }
 
@@ -34,7 +39,17 @@ impl Part {
 
     /// Its interface, as it is without mappings.
     pub fn interface(&self) -> Interface {
-        self.source.interface()
+        self.driving.outer_interface(self.source.interface())
+    }
+
+    /// Whether something drives the input of this name.
+    pub fn drives(&self, name: &str) -> bool {
+        if self.driving.is_empty() {
+            return false;
+        }
+        let inner = self.source.interface();
+        let driven = self.driving.inputs();
+        driven.iter().any(|&input| inner.inputs[input].name == name)
     }
 
     /// The step that it imposes, or else the one that it takes inside, if there is one.
@@ -53,6 +68,7 @@ impl Part {
     /// The system at its start values.
     pub fn build(&self, options: &BuildOptions) -> Result<Built, String> {
         let inputs = options.inputs.as_ref().map(|inputs| self.mapped(inputs));
+        let inputs = self.with_driven(inputs)?;
         let options = BuildOptions {
             inputs,
             ..options.clone()
@@ -60,21 +76,32 @@ impl Part {
         let built = self.source.build(&options)?;
 
         Ok(Built {
-            system: self.wrapped(built.system),
+            system: self.wrapped(built.system)?,
             ..built
         })
     }
 
-    /// Mappings and restrictions before a system.
-    fn wrapped(&self, mut system: Box<dyn System>) -> Box<dyn System> {
-        if !self.mappings.is_empty() {
-            system = Box::new(Mapped::new(system, self.mappings.clone()));
-        }
-
+    /// Restrictions, driven inputs and mappings before a system.
+    fn wrapped(&self, mut system: Box<dyn System>) -> Result<Box<dyn System>, String> {
         if let Some(restrictions) = self.restrictions {
             system = Box::new(Restricted::new(system, restrictions));
         }
-        system
+        system = self.driving.drive(system)?;
+
+        if !self.mappings.is_empty() {
+            system = Box::new(Mapped::new(system, self.mappings.clone()));
+        }
+        Ok(system)
+    }
+
+    /// What is known of all inputs before the start, where something is driven.
+    fn with_driven(&self, inputs: Option<Vec<f64>>) -> Result<Option<Vec<f64>>, String> {
+        if self.driving.is_empty() {
+            return Ok(inputs);
+        }
+        let inner = self.source.interface();
+        let all = self.driving.start_inputs(&inner, inputs.as_deref())?;
+        Ok(Some(all))
     }
 
     /// Values of inputs behind the mappings.
