@@ -13,6 +13,7 @@ mod diagnostic;
 mod enclosure;
 mod enclosure_methods;
 mod equations;
+mod events;
 mod expressions;
 mod file;
 mod fmu;

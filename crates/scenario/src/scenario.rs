@@ -28,8 +28,11 @@ impl NoEquations {
     fn of(part: &Part) -> Self {
         let what = match part.source.fmu() {
             Some(_) => "is an FMU, and its equations are not known",
-            None if part.source.equations().is_some() => {
+            None if !part.driving.is_empty() => {
                 "is driven by a table, for which there are no equations"
+            }
+            None if !part.overrides.is_empty() => {
+                "has variables that events override, for which there are no equations"
             }
             None => "is a system of another kind, and its equations are not known",
         };
@@ -103,7 +106,7 @@ impl Scenario {
 
     /// The equations of all systems with their boxes, or the first system that has none.
     pub(crate) fn equations(&self) -> Result<Vec<KnownEquations<'_>>, NoEquations> {
-        let known = |part: &'_ Part| part.source.equations().is_some() && part.driving.is_empty();
+        let known = |part: &'_ Part| part.is_as_its_equations();
         if let Some(part) = self.parts.iter().find(|part| !known(part)) {
             return Err(NoEquations::of(part));
         }

@@ -3,6 +3,7 @@
 pub(crate) mod common_keys;
 pub(crate) mod connect;
 mod constants;
+mod events;
 pub(crate) mod overriding;
 pub(crate) mod read;
 mod signals;

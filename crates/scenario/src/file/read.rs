@@ -8,12 +8,14 @@ use toml::Spanned;
 
 use super::connect::connect;
 use super::constants::{self, check_format, constants};
+use super::events;
 use super::overriding;
 use super::signals::{self, Signals};
 use super::toml_file::{self, Header, ModelFile};
 use crate::catalog::Catalog;
 use crate::diagnostic::{BadModel, Problem, SourceText, printable};
 use crate::equations::text::KnownModels;
+use crate::events::scenario_events::EventsBuilder;
 use crate::fmu::store::FmuStore;
 use crate::inputs::attach::attach;
 use crate::inputs::driving::Driving;
@@ -67,16 +69,23 @@ fn prepare(
     let text = &source.text;
     let constants = constants(text, file)?;
     let tables = signals::tables(file, folder(source), changes)?;
+    let events = events::events(file, &constants)?;
+    for change in events.iter().flat_map(|event| &event.changes) {
+        file.change(&change.system, &change.name);
+    }
     for column in tables.iter().flat_map(|table| &table.columns) {
         file.change(&column.system, &column.name);
     }
     constants::settle(text, file, &constants, catalog)?;
     let expressions = signals::expressions(text, file, &constants, catalog)?;
-    signals::tune(file, catalog)?;
+    let tuned = signals::tune(file, catalog)?;
 
     Ok(Signals {
         tables,
         expressions,
+        events,
+        constants,
+        tuned,
     })
 }
 
@@ -146,6 +155,9 @@ impl ModelTable<'_> {
         let Signals {
             tables,
             expressions,
+            events,
+            constants,
+            tuned,
         } = std::mem::take(&mut self.signals);
         let run = times.unwrap_or((0.0, 1.0));
         let attached = attach(&mut parts, tables, expressions, run, &mut warnings);
@@ -153,8 +165,25 @@ impl ModelTable<'_> {
             return Err([problems, wrong].concat());
         }
 
-        let names: Vec<Range<usize>> = self.file.systems.keys().map(Spanned::span).collect();
-        let connected = match connect(&parts, &names, &self.file.connections) {
+        let mut names: Vec<Range<usize>> = self.file.systems.keys().map(Spanned::span).collect();
+        let mut connections = self.file.connections.clone();
+        if !events.is_empty() {
+            let builder = EventsBuilder {
+                text: &self.source.text,
+                events: &events,
+                constants: &constants,
+                start: run.0,
+                tuned: &tuned,
+            };
+            let added = match builder.build(&mut parts) {
+                Ok(added) => added,
+                Err(wrong) => return Err([problems, wrong].concat()),
+            };
+            parts.push(added.part);
+            names.push(added.place);
+            connections.extend(added.connections);
+        }
+        let connected = match connect(&parts, &names, &connections) {
             Ok(connected) => connected,
             Err(wrong) => return Err([problems, wrong].concat()),
         };
@@ -202,6 +231,7 @@ impl ModelTable<'_> {
                         mappings: Vec::new(),
                         restrictions: read.restrictions,
                         driving: Driving::default(),
+                        overrides: Vec::new(),
                     });
                 }
                 Err(wrong) => problems.extend(wrong),

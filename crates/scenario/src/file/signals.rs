@@ -8,6 +8,7 @@ use toml::Spanned;
 use crate::catalog::Catalog;
 use crate::diagnostic::Problem;
 use crate::equations::source::NAME as EQUATIONS;
+use crate::events::scenario_events::Event;
 use crate::expressions::{Formula, Known, names_in, parse, resolve, with_numbers};
 use crate::file::toml_file::{ConnectionTable, InputTable, ModelFile, within_string};
 use crate::inputs::attach::{Connecting, SystemNames, WantedExpression, WantedTable, wanted_table};
@@ -21,6 +22,11 @@ use crate::source::value::Given;
 pub(crate) struct Signals {
     pub tables: Vec<WantedTable>,
     pub expressions: Vec<WantedExpression>,
+    pub events: Vec<Event>,
+    /// The constants that events may name.
+    pub constants: Known,
+    /// Parameters of equations that are inputs.
+    pub tuned: Vec<(String, String)>,
 }
 
 /// Reads the heads of all tables.
@@ -235,9 +241,13 @@ fn needs_input(table: &SystemTable, name: &str) -> bool {
     changed || equations.chain(outputs).any(special)
 }
 
-/// Parameters of equations that tables or events change are inputs.
-pub(crate) fn tune(file: &mut ModelFile, catalog: &Catalog) -> Result<(), Problem> {
-    for table in file.systems.values_mut() {
+/// Parameters of equations that tables or events change are inputs. Which they are.
+pub(crate) fn tune(
+    file: &mut ModelFile,
+    catalog: &Catalog,
+) -> Result<Vec<(String, String)>, Problem> {
+    let mut tuned = Vec::new();
+    for (system, table) in &mut file.systems {
         let table = table.get_mut();
         if catalog.kind_of(table).name() != EQUATIONS {
             continue;
@@ -256,7 +266,8 @@ pub(crate) fn tune(file: &mut ModelFile, catalog: &Catalog) -> Result<(), Proble
             table.parameters.retain(|key, _| *key.get_ref() != name);
             let start = Spanned::new(value.span(), Given::Number(start));
             table.inputs.insert(key, start);
+            tuned.push((system.get_ref().clone(), name));
         }
     }
-    Ok(())
+    Ok(tuned)
 }

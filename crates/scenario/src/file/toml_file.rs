@@ -25,6 +25,9 @@ pub(crate) struct ModelFile {
     /// Tables that feed inputs.
     #[serde(default)]
     pub inputs: Vec<Spanned<InputTable>>,
+    /// What happens in the course of a run.
+    #[serde(default)]
+    pub events: Vec<Spanned<EventTable>>,
     /// `name`, and the method's options.
     #[serde(default)]
     pub method: Named<toml::Value>,
@@ -48,7 +51,7 @@ pub(crate) struct Header {
     pub stop_time: Option<Spanned<f64>>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConnectionTable {
     pub from: Option<Spanned<String>>,
@@ -67,6 +70,19 @@ pub(crate) struct InputTable {
     pub connect: Named<String>,
     pub interpolation: Option<Spanned<String>>,
     pub beyond: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EventTable {
+    pub at: Option<Spanned<f64>>,
+    /// A condition on variables of the model; the event happens once.
+    pub when: Option<Spanned<String>>,
+    /// New values of parameters, and overrides of inputs and outputs.
+    #[serde(default)]
+    pub set: Named<toml::Value>,
+    /// Whether the run ends.
+    pub stop: Option<bool>,
 }
 
 /// Reads the text. A problem here is one of TOML, of an unknown key or of a wrong type.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dovetail_core::{Mapping, Restrictions};
+use dovetail_core::{Mapping, OverriddenVariable, Restrictions};
 use dovetail_fmi::{CallLog, Costs, Notes};
 use dovetail_methods::Settings;
 use dovetail_workers::SystemRequest;
@@ -22,6 +22,7 @@ pub(crate) struct PortablePart {
     mappings: Vec<Mapping>,
     restrictions: Option<Restrictions>,
     driving: Driving,
+    overrides: Vec<OverriddenVariable>,
 }
 
 impl PortablePart {
@@ -36,6 +37,7 @@ impl PortablePart {
             mappings: part.mappings.clone(),
             restrictions: part.restrictions,
             driving: part.driving.clone(),
+            overrides: part.overrides.clone(),
         })
     }
 
@@ -49,6 +51,7 @@ impl PortablePart {
             mappings: self.mappings,
             restrictions: self.restrictions,
             driving: self.driving,
+            overrides: self.overrides,
         })
     }
 }

@@ -1,6 +1,9 @@
 //! A system of a model: what it is made from, and what stands before it.
 
-use dovetail_core::{Capabilities, Interface, Mapped, Mapping, Restricted, Restrictions, System};
+use dovetail_core::{
+    Capabilities, Interface, Mapped, Mapping, Overridden, OverriddenVariable, Restricted,
+    Restrictions, System,
+};
 
 use crate::inputs::driving::Driving;
 
@@ -15,6 +18,8 @@ pub(crate) struct Part {
     pub restrictions: Option<Restrictions>,
     /// What drives inputs that nobody else is to feed.
     pub driving: Driving,
+    /// Inputs and outputs that events override.
+    pub overrides: Vec<OverriddenVariable>,
 }
 
 impl Part {
@@ -30,6 +35,7 @@ impl Part {
             mappings: Vec::new(),
             restrictions: None,
             driving: Driving::default(),
+            overrides: Vec::new(),
         }
     }
 
@@ -39,7 +45,21 @@ impl Part {
 
     /// Its interface, as it is without mappings.
     pub fn interface(&self) -> Interface {
-        self.driving.outer_interface(self.source.interface())
+        self.driving.outer_interface(self.overridden_interface())
+    }
+
+    /// Its interface with the inputs that say which overrides are in force.
+    fn overridden_interface(&self) -> Interface {
+        let inner = self.source.interface();
+        match self.overrides.is_empty() {
+            true => inner,
+            false => Overridden::<Box<dyn System>>::outer_interface(&inner, &self.overrides),
+        }
+    }
+
+    /// Whether its equations say all about it: nothing drives or overrides what they do not know.
+    pub fn is_as_its_equations(&self) -> bool {
+        self.source.equations().is_some() && self.driving.is_empty() && self.overrides.is_empty()
     }
 
     /// Whether something drives the input of this name.
@@ -81,8 +101,11 @@ impl Part {
         })
     }
 
-    /// Restrictions, driven inputs and mappings before a system.
+    /// Overrides, restrictions, driven inputs and mappings before a system.
     fn wrapped(&self, mut system: Box<dyn System>) -> Result<Box<dyn System>, String> {
+        if !self.overrides.is_empty() {
+            system = Box::new(Overridden::new(system, self.overrides.clone()));
+        }
         if let Some(restrictions) = self.restrictions {
             system = Box::new(Restricted::new(system, restrictions));
         }
@@ -96,12 +119,17 @@ impl Part {
 
     /// What is known of all inputs before the start, where something is driven.
     fn with_driven(&self, inputs: Option<Vec<f64>>) -> Result<Option<Vec<f64>>, String> {
-        if self.driving.is_empty() {
-            return Ok(inputs);
+        let own = self.source.interface().inputs.len();
+        let mut inputs = inputs;
+        if !self.driving.is_empty() {
+            let inner = self.overridden_interface();
+            inputs = Some(self.driving.start_inputs(&inner, inputs.as_deref())?);
         }
-        let inner = self.source.interface();
-        let all = self.driving.start_inputs(&inner, inputs.as_deref())?;
-        Ok(Some(all))
+        // Which overrides are in force is none of the system's inputs.
+        if let Some(inputs) = &mut inputs {
+            inputs.truncate(own);
+        }
+        Ok(inputs)
     }
 
     /// Values of inputs behind the mappings.
