@@ -21,6 +21,7 @@ mod inputs;
 mod load;
 mod options;
 mod overrides;
+mod parameter_file;
 mod petsc;
 mod placement;
 mod process;

@@ -1,6 +1,7 @@
 //! A model, checked and ready to run.
 
 use std::ops::Range;
+use std::path::Path;
 
 use dovetail_core::{Connections, Error, Source, list_names};
 use dovetail_equations::Definition;
@@ -9,6 +10,7 @@ use dovetail_fmi::PreparedFmu;
 use crate::catalog::Catalog;
 use crate::connected::Connected;
 use crate::diagnostic::{BadModel, Problem, SourceText};
+use crate::inputs::driving::Driving;
 use crate::options::{Choices, RunOptions};
 use crate::overrides::Overrides;
 use crate::source::part::Part;
@@ -130,6 +132,12 @@ impl Scenario {
             .iter()
             .filter_map(|part| Some((part.name(), part.source.fmu()?)))
             .collect()
+    }
+
+    /// The files of the tables that drive inputs.
+    pub fn input_tables(&self) -> Vec<&Path> {
+        let drivings = self.parts.iter().map(|part| &part.driving);
+        drivings.flat_map(Driving::tables).collect()
     }
 
     /// Whether the model has a system of which only one instance may be made in a process, one run after the other included.

@@ -1,6 +1,8 @@
 //! What drives the inputs of a system, in a form that other processes understand.
 
-use dovetail_core::{Drive, Driven, DrivenInputs, Interface, System};
+use std::path::Path;
+
+use dovetail_core::{Drive, Driven, DrivenInputs, Interface, MacroStep, Signal, System};
 use serde::{Deserialize, Serialize};
 
 use super::expression::ExpressionDrive;
@@ -52,6 +54,16 @@ impl Driving {
             .collect()
     }
 
+    /// The files of tables.
+    pub fn tables(&self) -> Vec<&Path> {
+        let origins = self.signals.iter().map(|signals| &signals.origin);
+        let tables = origins.filter_map(|origin| match origin {
+            Origin::Table(table) => Some(table.path.as_path()),
+            Origin::Expressions(_) => None,
+        });
+        tables.collect()
+    }
+
     /// How a system looks from outside.
     pub fn outer_interface(&self, inner: Interface) -> Interface {
         match self.is_empty() {
@@ -91,9 +103,9 @@ impl Driving {
             all[input] = *value;
         }
 
-        let start = dovetail_core::MacroStep::instant(self.run.0);
+        let start = MacroStep::instant(self.run.0);
         for mut signals in self.open()? {
-            let mut values = vec![dovetail_core::Signal::constant(0.0); signals.inputs.len()];
+            let mut values = vec![Signal::constant(0.0); signals.inputs.len()];
             signals.drive.signals(start, &mut values)?;
             for (&input, signal) in signals.inputs.iter().zip(&values) {
                 all[input] = signal.value(0.0);
