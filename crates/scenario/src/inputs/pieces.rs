@@ -171,6 +171,10 @@ impl Pieces {
     /// Rows that go on as the piece does belong to it.
     fn extend(&mut self, piece: &mut Piece) -> Result<(), TableError> {
         while let (Some(left), Some(right)) = (&self.left, &self.right) {
+            if left == right && piece.end < self.stop {
+                self.shift()?; // a row twice, as where one cycle meets the next
+                continue;
+            }
             let goes_on = right[0] > left[0]
                 && piece.end < self.stop
                 && (0..self.table.columns.len()).all(|column| self.goes_on(piece, column));
