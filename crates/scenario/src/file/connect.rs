@@ -406,7 +406,7 @@ fn nothing_connected(to: &Spanned<String>) -> Problem {
         .help("add `from = \"system.output\"`, or `value = 1.0` for a constant")
 }
 
-fn fed_twice(to: &Spanned<String>) -> Problem {
+pub(crate) fn fed_twice(to: &Spanned<String>) -> Problem {
     let message = format!("the input `{}` is fed twice", to.get_ref());
     Problem::at(to.span(), message).help(
         "an input has one source: remove one of the two connections, or add the signals up in a \

@@ -10,6 +10,7 @@ use crate::diagnostic::Problem;
 use crate::equations::source::NAME as EQUATIONS;
 use crate::events::scenario_events::Event;
 use crate::expressions::{Formula, Known, names_in, parse, resolve, with_numbers};
+use crate::file::connect::fed_twice;
 use crate::file::toml_file::{ConnectionTable, InputTable, ModelFile, within_string};
 use crate::inputs::attach::{Connecting, SystemNames, WantedExpression, WantedTable, wanted_table};
 use crate::inputs::table_file::{Beyond, Interpolation};
@@ -136,15 +137,14 @@ pub(crate) fn expressions(
             .count()
             > 1
         {
-            file.connections.push(table); // who connects says so
-            continue;
+            return Err(fed_twice(&to));
         }
         let string = with_numbers(&string, constants);
         let taken = take_in(file, to.get_ref(), &string, catalog);
         if !taken {
             let Some((system, name)) = to.get_ref().split_once('.') else {
-                file.connections.push(table);
-                continue;
+                let message = format!("`{}` is not of the form system.variable", to.get_ref());
+                return Err(Problem::at(to.span(), message));
             };
             wanted.push(WantedExpression {
                 text: string,
