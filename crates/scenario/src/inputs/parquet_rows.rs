@@ -180,3 +180,123 @@ fn read<T: DataType>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use parquet::column::writer::ColumnWriter;
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    use super::*;
+
+    const ROWS: usize = 10_000;
+
+    /// Two groups of rows: time, a number that may be missing, an integer, a truth value.
+    fn written(path: &Path, missing: Option<usize>) {
+        let schema = "message rows { required double time; optional double u; required int32 n; \
+                      required boolean on; }";
+        let schema = Arc::new(parse_message_type(schema).expect("a schema"));
+        let file = File::create(path).expect("a file");
+        let properties = Arc::new(WriterProperties::builder().build());
+        let mut writer = SerializedFileWriter::new(file, schema, properties).expect("a writer");
+        for group in 0..2 {
+            let rows = (group * ROWS / 2)..((group + 1) * ROWS / 2);
+            let mut out = writer.next_row_group().expect("a group");
+            while let Some(mut column) = out.next_column().expect("a column") {
+                write_column(column.untyped(), rows.clone(), missing);
+                column.close().expect("closed");
+            }
+            out.close().expect("closed");
+        }
+        writer.close().expect("closed");
+    }
+
+    fn write_column(
+        column: &mut ColumnWriter<'_>,
+        rows: std::ops::Range<usize>,
+        missing: Option<usize>,
+    ) {
+        match column {
+            ColumnWriter::DoubleColumnWriter(out) => {
+                let optional = out.get_descriptor().max_def_level() > 0;
+                let there = rows
+                    .clone()
+                    .filter(|&row| !optional || Some(row) != missing);
+                let values: Vec<f64> = there
+                    .map(|row| row as f64 * if optional { 2.0 } else { 1.0 })
+                    .collect();
+                let levels: Vec<i16> = rows.map(|row| i16::from(Some(row) != missing)).collect();
+                let levels = optional.then_some(&levels[..]);
+                out.write_batch(&values, levels, None).expect("written");
+            }
+            ColumnWriter::Int32ColumnWriter(out) => {
+                let values: Vec<i32> = rows.map(|row| row as i32 % 5).collect();
+                out.write_batch(&values, None, None).expect("written");
+            }
+            ColumnWriter::BoolColumnWriter(out) => {
+                let values: Vec<bool> = rows.map(|row| row % 2 == 0).collect();
+                out.write_batch(&values, None, None).expect("written");
+            }
+            _ => unreachable!("the schema has no other column"),
+        }
+    }
+
+    #[test]
+    fn rows_of_several_groups_are_read_in_order() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.parquet");
+        written(&path, None);
+        let heads: Vec<String> = columns(&path)
+            .expect("heads")
+            .into_iter()
+            .map(|c| c.name)
+            .collect();
+        assert_eq!(heads, ["time", "u", "n", "on"]);
+        let mut rows = open(&path, &[3, 1, 2]).expect("rows");
+        let mut row = [0.0; 4];
+        for k in 0..ROWS {
+            assert!(rows.next(&mut row).expect("a row"));
+            let number = k as f64;
+            let expected = [
+                number,
+                f64::from(u8::from(k % 2 == 0)),
+                2.0 * number,
+                (k % 5) as f64,
+            ];
+            assert_eq!(row, expected);
+        }
+        assert_eq!(rows.next(&mut row), Ok(false));
+    }
+
+    #[test]
+    fn a_missing_value_is_said_with_its_row() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.parquet");
+        written(&path, Some(7_000));
+        let mut rows = open(&path, &[1]).expect("rows");
+        let mut row = [0.0; 2];
+        let error = loop {
+            match rows.next(&mut row) {
+                Ok(true) => continue,
+                Ok(false) => panic!("a value is missing"),
+                Err(error) => break error.to_string(),
+            }
+        };
+        assert!(
+            error.contains("row 7001") && error.contains("`u`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn what_is_no_parquet_file_is_said() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.parquet");
+        std::fs::write(&path, "time,u\n0,1\n").expect("written");
+        let error = columns(&path).expect_err("refused").to_string();
+        assert!(error.contains("cannot be read"), "{error}");
+    }
+}
