@@ -300,6 +300,14 @@ pub(crate) struct ChangeArguments {
     #[arg(long, value_name = "SYSTEM.NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
 
+    /// Set parameters from a file, before --set; may be given again
+    #[arg(long, value_name = "FILE.toml|.ssv|.csv")]
+    pub parameters: Vec<PathBuf>,
+
+    /// A table whose columns feed the inputs and tunable parameters that they are named after, SYSTEM.NAME, or NAME for a single FMU; may be given again
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    pub input: Vec<PathBuf>,
+
     /// Which interface of a single FMU that has both [default: co-simulation]
     #[arg(long, value_name = "I")]
     pub interface: Option<InterfaceArgument>,
@@ -346,6 +354,8 @@ impl ChangeArguments {
         let changes = Overrides {
             probe_tolerance: self.probe_tolerance(),
             values: self.set.clone(),
+            parameter_files: self.parameters.clone(),
+            inputs: self.input.clone(),
             start_time: self.start_time,
             stop_time: self.stop_time,
             strict: self.strict,
@@ -642,6 +652,16 @@ pub(crate) fn refuse_to_replace(
     if is_fmu(scenario, path) {
         return Err(Failure::misuse(format!(
             "{shown} is an FMU of the model: results would replace it"
+        )));
+    }
+
+    if scenario
+        .input_tables()
+        .iter()
+        .any(|table| is_same(path, table))
+    {
+        return Err(Failure::misuse(format!(
+            "{shown} is a table of inputs: results would replace it"
         )));
     }
     Ok(())

@@ -13,6 +13,7 @@
 mod checkpoint;
 mod components;
 mod connections;
+mod driven;
 mod error;
 mod flat;
 pub mod glob;
@@ -26,6 +27,7 @@ mod nearest;
 mod observer;
 mod operators;
 mod orchestrator;
+mod overridden;
 mod past;
 mod path;
 mod remedy;
@@ -39,6 +41,7 @@ mod workers;
 pub use checkpoint::{Archive, Checkpoint};
 pub use components::components;
 pub use connections::{Connections, Source};
+pub use driven::{Drive, Driven, DrivenInputs};
 pub use error::{Error, list_names, readable};
 pub use flat::{
     Batch, FeedPlan, FlatRows, FlatWorkers, HeldLayout, HeldSteps, Leg, LegEnd, LegExtremes,
@@ -56,6 +59,7 @@ pub use nearest::nearest;
 pub use observer::{Need, Observer};
 pub use operators::{OperatorShape, OperatorTask};
 pub use orchestrator::{Ending, Orchestrator, Statistics, check_finite};
+pub use overridden::{Overridden, OverriddenPlace, OverriddenVariable, Override};
 pub use past::Past;
 pub use path::Path;
 pub use remedy::{Notice, Remedy};

@@ -160,6 +160,11 @@ impl Response {
         }
     }
 
+    /// Becomes room for the same question that `other` is room for.
+    pub(crate) fn ask_as(&mut self, other: &Self) {
+        (self.derivatives, self.averages) = (other.derivatives, other.averages);
+    }
+
     /// Forgets how the last answer came about; workers call this before every question.
     #[inline]
     pub fn begin(&mut self) {

@@ -88,6 +88,20 @@ impl ModelBuilder {
         self
     }
 
+    /// Sets parameters from a file (`.toml`, `.ssv`, `.csv`), before those of [`ModelBuilder::set`].
+    pub fn parameters(mut self, file: impl AsRef<Path>) -> Self {
+        self.overrides
+            .parameter_files
+            .push(file.as_ref().to_owned());
+        self
+    }
+
+    /// Has the columns of a table (CSV or Parquet) feed the inputs and tunable parameters that they are named after.
+    pub fn input(mut self, table: impl AsRef<Path>) -> Self {
+        self.overrides.inputs.push(table.as_ref().to_owned());
+        self
+    }
+
     /// The time at which runs start.
     pub fn start_time(mut self, time: f64) -> Self {
         self.overrides.start_time = Some(time);

@@ -150,12 +150,14 @@ impl Layout {
 
     /// Lays out an FMU; `structural` holds values that differ from the start values of structural
     /// parameters, `continuous` names reals that are declared discrete and are not, `recorded`
-    /// variables that are to be read although they are no outputs.
+    /// variables that are to be read although they are no outputs, `tuned` parameters that are
+    /// inputs.
     pub fn new(
         description: &Description,
         structural: &HashMap<u32, usize>,
         continuous: &[String],
         recorded: &[String],
+        tuned: &[String],
     ) -> Self {
         let mut builder = Builder {
             description,
@@ -165,6 +167,7 @@ impl Layout {
             places: HashMap::new(),
         };
         builder.inputs();
+        builder.tuned(tuned);
         builder.outputs();
         builder.states();
         builder.dependencies();
@@ -382,6 +385,18 @@ impl<'a> Builder<'a> {
             self.layout.elements_of_inputs.insert(index, positions);
         }
         self.layout.intermediate_inputs = intermediate && !self.layout.smooth_inputs.is_empty();
+    }
+
+    /// Tunable parameters that are changed on the way.
+    fn tuned(&mut self, names: &[String]) {
+        let variables = self.description.variables.iter().enumerate();
+        for (index, variable) in variables {
+            if variable.is_tunable() && names.contains(&variable.name) && self.is_usable(variable) {
+                let positions = self.add_inputs(variable, held_kind(variable));
+                add(&mut self.layout.other_inputs, variable, &positions);
+                self.layout.elements_of_inputs.insert(index, positions);
+            }
+        }
     }
 
     /// The elements of a variable as inputs; their positions.

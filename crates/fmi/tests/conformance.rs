@@ -21,6 +21,7 @@ fn prepare(fixture: &Fixture, interface: InterfaceUse) -> PreparedFmu {
         without_event_mode: false,
         continuous: Vec::new(),
         recorded: Vec::new(),
+        tuned: Vec::new(),
     };
     unit.prepare(settings, 0.01, Probing::Here).unwrap()
 }

@@ -83,7 +83,10 @@ fn without_place(problem: Problem) -> Problem {
 fn table((to, feed): (String, Feed)) -> Spanned<ConnectionTable> {
     let (from, value) = match feed {
         Feed::Output(name) => (Some(Spanned::new(NOWHERE, name)), None),
-        Feed::Constant(number) => (None, Some(Spanned::new(NOWHERE, number))),
+        Feed::Constant(number) => {
+            let value = toml::Value::Float(number);
+            (None, Some(Spanned::new(NOWHERE, value)))
+        }
     };
     let to = Spanned::new(NOWHERE, to);
     Spanned::new(NOWHERE, ConnectionTable { from, value, to })

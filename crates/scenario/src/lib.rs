@@ -15,11 +15,15 @@ mod enclosure_methods;
 #[cfg(feature = "mpi")]
 mod enclosure_on_ranks;
 mod equations;
+mod events;
+mod expressions;
 mod file;
 mod fmu;
+mod inputs;
 mod load;
 mod options;
 mod overrides;
+mod parameter_file;
 mod petsc;
 mod placement;
 mod process;
@@ -30,6 +34,7 @@ mod stand_in;
 mod standard;
 mod structure;
 mod times;
+mod units;
 
 pub use assembly::{Assembly, Feed};
 pub use catalog::Catalog;

@@ -8,6 +8,7 @@ use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::file::read;
 use crate::fmu::alone;
 use crate::overrides::Overrides;
+use crate::parameter_file;
 use crate::scenario::Scenario;
 use crate::structure;
 
@@ -37,6 +38,8 @@ impl Scenario {
         changes: &Overrides,
         catalog: &Catalog,
     ) -> Result<Self, BadModel> {
+        let given = with_parameters(changes)?;
+        let changes = &given.changes;
         let format = format_of(path);
         if changes.interface.is_some() && format != Format::Fmu {
             let message = "an interface is chosen for a single FMU, and this is a model of several";
@@ -45,11 +48,13 @@ impl Scenario {
             return Err(BadModel::of_file(path, problem.help(help)));
         }
 
-        match format {
+        let mut scenario = match format {
             Format::Toml => read::scenario(text_of(path)?, changes, catalog),
             Format::Fmu => alone::scenario(path, changes, catalog),
             Format::Structure => structure::read::scenario(path, changes, catalog),
-        }
+        }?;
+        scenario.warnings.extend(given.warnings);
+        Ok(scenario)
     }
 
     /// Checks the text of a model file.
@@ -63,8 +68,31 @@ impl Scenario {
         changes: &Overrides,
         catalog: &Catalog,
     ) -> Result<Self, BadModel> {
-        read::scenario(source, changes, catalog)
+        let given = with_parameters(changes)?;
+        let mut scenario = read::scenario(source, &given.changes, catalog)?;
+        scenario.warnings.extend(given.warnings);
+        Ok(scenario)
     }
+}
+
+/// Changes with what files of parameters say.
+struct WithParameters {
+    changes: Overrides,
+    warnings: Vec<String>,
+}
+
+fn with_parameters(changes: &Overrides) -> Result<WithParameters, BadModel> {
+    let mut changes = changes.clone();
+    let mut values = Vec::new();
+    let mut warnings = Vec::new();
+    for file in std::mem::take(&mut changes.parameter_files) {
+        let given = parameter_file::read(&file)?;
+        values.extend(given.values);
+        warnings.extend(given.warnings);
+    }
+    values.append(&mut changes.values);
+    changes.values = values;
+    Ok(WithParameters { changes, warnings })
 }
 
 /// By its ending, and where that says nothing by what is in it.

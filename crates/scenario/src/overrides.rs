@@ -11,6 +11,10 @@ use serde::{Deserialize, Serialize};
 pub struct Overrides {
     /// `system.name` of a parameter, or of the start value of a state or an input, with its new value.
     pub values: Vec<(String, String)>,
+    /// Files with values of parameters (`.toml`, `.ssv`, `.csv`); those in `values` come after them, and win.
+    pub parameter_files: Vec<PathBuf>,
+    /// Tables (CSV or Parquet) whose columns drive inputs and tunable parameters of their names.
+    pub inputs: Vec<PathBuf>,
     /// Start of the run.
     pub start_time: Option<f64>,
     /// End of the run.

@@ -1,6 +1,7 @@
 //! A model, checked and ready to run.
 
 use std::ops::Range;
+use std::path::Path;
 
 use dovetail_core::{Connections, Error, Source, list_names};
 use dovetail_equations::Definition;
@@ -9,6 +10,7 @@ use dovetail_fmi::PreparedFmu;
 use crate::catalog::Catalog;
 use crate::connected::Connected;
 use crate::diagnostic::{BadModel, Problem, SourceText};
+use crate::inputs::driving::Driving;
 use crate::options::{Choices, RunOptions};
 use crate::overrides::Overrides;
 use crate::source::part::Part;
@@ -16,19 +18,25 @@ use crate::source::system_source::KnownEquations;
 
 /// The equations of a system are not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{system}` is {what}, and its equations are not known")]
+#[error("`{system}` {what}")]
 pub struct NoEquations {
     /// The system.
     pub system: String,
-    /// What it is.
+    /// Why.
     pub what: &'static str,
 }
 
 impl NoEquations {
     fn of(part: &Part) -> Self {
         let what = match part.source.fmu() {
-            Some(_) => "an FMU",
-            None => "a system of another kind",
+            Some(_) => "is an FMU, and its equations are not known",
+            None if !part.driving.is_empty() => {
+                "is driven by a table, for which there are no equations"
+            }
+            None if !part.overrides.is_empty() => {
+                "has variables that events override, for which there are no equations"
+            }
+            None => "is a system of another kind, and its equations are not known",
         };
         let system = part.name().to_owned();
         Self { system, what }
@@ -100,7 +108,7 @@ impl Scenario {
 
     /// The equations of all systems with their boxes, or the first system that has none.
     pub(crate) fn equations(&self) -> Result<Vec<KnownEquations<'_>>, NoEquations> {
-        let known = |part: &'_ Part| part.source.equations().is_some();
+        let known = |part: &'_ Part| part.is_as_its_equations();
         if let Some(part) = self.parts.iter().find(|part| !known(part)) {
             return Err(NoEquations::of(part));
         }
@@ -124,6 +132,12 @@ impl Scenario {
             .iter()
             .filter_map(|part| Some((part.name(), part.source.fmu()?)))
             .collect()
+    }
+
+    /// The files of the tables that drive inputs.
+    pub fn input_tables(&self) -> Vec<&Path> {
+        let drivings = self.parts.iter().map(|part| &part.driving);
+        drivings.flat_map(Driving::tables).collect()
     }
 
     /// Whether the model has a system of which only one instance may be made in a process, one run after the other included.

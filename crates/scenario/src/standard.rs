@@ -4,6 +4,7 @@ use dovetail_methods::{Registry, standard};
 
 use crate::catalog::Catalog;
 use crate::equations::table::EquationsKind;
+use crate::events::source::EventsKind;
 use crate::fmu::table::FmuKind;
 use crate::petsc::PetscKind;
 
@@ -15,6 +16,8 @@ pub fn registry() -> Registry {
 impl Default for Catalog {
     /// What the engine has.
     fn default() -> Self {
-        Self::new(registry(), &EquationsKind).with_source(&FmuKind)
+        Self::new(registry(), &EquationsKind)
+            .with_source(&FmuKind)
+            .with_source(&EventsKind)
     }
 }

@@ -42,6 +42,33 @@ pub use transform::{Map, Route, Step, Transform};
 pub use unit::{BASE_UNITS, BaseUnit, UnitDef, UnitMismatch};
 pub use value::{Enumeration, EnumerationItem, ParameterValue};
 
+/// A parameter set (`.ssv`) that belongs to no structure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterSet {
+    /// The parameters, in the order of the file.
+    pub parameters: Vec<Parameter>,
+    /// What looks odd.
+    pub warnings: Vec<String>,
+}
+
+/// Reads a parameter set in a file of its own.
+pub fn read_parameter_set(file: &Path) -> Result<ParameterSet, SspError> {
+    let (set, warnings) = library::read_set_alone(file)?;
+    let parameters = set.into_iter().map(|parameter| Parameter {
+        name: parameter.name,
+        value: parameter.value,
+        dimensions: parameter.dimensions,
+        unit: parameter.unit,
+        route: Route::default(),
+        place: parameter.place,
+    });
+    let parameters = parameters.collect();
+    Ok(ParameterSet {
+        parameters,
+        warnings,
+    })
+}
+
 /// Reads the system structure `ssd` of the package in the folder `root`. No reference may leave
 /// that folder.
 ///

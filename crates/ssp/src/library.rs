@@ -245,6 +245,15 @@ fn read_set(reader: &mut Reader, root: Node) -> Result<Vec<SetParameter>, SspErr
     ssv::read(reader, root, &Rc::default())
 }
 
+/// A parameter set in a file of its own, and what is odd about it.
+pub(crate) fn read_set_alone(file: &Path) -> Result<(Vec<SetParameter>, Vec<String>), SspError> {
+    let root = file.parent().unwrap_or(Path::new(""));
+    let mut warnings = Warnings::default();
+    let folder = Folder::of(file, root);
+    let set = parse(&mut warnings, file, &folder, read_set)?;
+    Ok((set, warnings.into_sentences()))
+}
+
 fn read_mapping(reader: &mut Reader, root: Node) -> Result<Vec<MappingEntry>, SspError> {
     expect(reader, root, "ParameterMapping", ".ssm")?;
     ssm::read(reader, root)

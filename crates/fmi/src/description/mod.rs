@@ -147,6 +147,13 @@ pub struct Variable {
     pub line: u32,
 }
 
+impl Variable {
+    /// Whether it is a parameter that may be changed in the course of a run.
+    pub fn is_tunable(&self) -> bool {
+        self.causality == Causality::Parameter && self.variability == Variability::Tunable
+    }
+}
+
 /// The size of an array in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {

@@ -62,6 +62,8 @@ pub struct Settings {
     pub continuous: Vec<String>,
     /// Variables that are neither inputs, outputs nor states, and are to be recorded.
     pub recorded: Vec<String>,
+    /// Tunable parameters that are changed in the course of the run: they are inputs, which are held.
+    pub tuned: Vec<String>,
 }
 
 /// How an FMU is tried out.

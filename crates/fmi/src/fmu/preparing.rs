@@ -96,6 +96,7 @@ impl Fmu {
             &structural,
             &settings.continuous,
             &settings.recorded,
+            &settings.tuned,
         );
         layout.take_starts(&values);
         let abilities = match used {

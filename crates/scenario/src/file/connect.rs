@@ -11,6 +11,7 @@ use crate::diagnostic::Problem;
 use crate::file::toml_file::ConnectionTable;
 use crate::fmu::unit_of_measure::conversion;
 use crate::source::part::Part;
+use crate::source::value::Given;
 
 /// An input or output, as stacked position.
 #[derive(Clone, Copy)]
@@ -86,6 +87,7 @@ impl<'a> Resolver<'a> {
 
     fn take(&mut self, table: &Spanned<ConnectionTable>) -> Result<(), Problem> {
         let ConnectionTable { from, value, to } = table.get_ref();
+        self.check_driven(to)?;
         let input = match self.find(to, Side::To) {
             Ok(input) => input,
             Err(problem) => {
@@ -101,6 +103,18 @@ impl<'a> Resolver<'a> {
 
         self.fed[input.stacked] = Some((source, table_span(from, value, to)));
         Ok(())
+    }
+
+    /// What a table or an expression drives takes no connection.
+    fn check_driven(&self, to: &Spanned<String>) -> Result<(), Problem> {
+        let Some((system, name)) = to.get_ref().split_once('.') else {
+            return Ok(());
+        };
+        let part = self.parts.iter().find(|part| part.name() == system);
+        match part {
+            Some(part) if part.drives(name) => Err(fed_twice(to)),
+            _ => Ok(()),
+        }
     }
 
     /// What a connection feeds its input with.
@@ -367,14 +381,23 @@ impl<'a> Resolver<'a> {
     }
 }
 
-fn constant(value: &Spanned<f64>) -> Result<Source, Problem> {
-    let number = *value.get_ref();
-    if number.is_finite() {
-        return Ok(Source::Constant(number));
+fn constant(value: &Spanned<toml::Value>) -> Result<Source, Problem> {
+    let refuse = |message: &str| Err(Problem::at(value.span(), message));
+    match value.get_ref() {
+        toml::Value::Table(table) if table.contains_key("between") => refuse(
+            "`between` bounds a value for `enclose`, which does not know it yet: give a number or \
+             an expression of time",
+        ),
+        given => match Given::of(given) {
+            Some(Given::Boolean(truth)) => Ok(Source::Constant(f64::from(u8::from(truth)))),
+            Some(given) => match given.number() {
+                Some(number) if number.is_finite() => Ok(Source::Constant(number)),
+                Some(_) => refuse("a constant must be a finite number"),
+                None => refuse("a value is a number, or an expression of time in quotes"),
+            },
+            None => refuse("a value is a number, or an expression of time in quotes"),
+        },
     }
-
-    let message = "a constant must be a finite number";
-    Err(Problem::at(value.span(), message))
 }
 
 fn nothing_connected(to: &Spanned<String>) -> Problem {
@@ -383,7 +406,7 @@ fn nothing_connected(to: &Spanned<String>) -> Problem {
         .help("add `from = \"system.output\"`, or `value = 1.0` for a constant")
 }
 
-fn fed_twice(to: &Spanned<String>) -> Problem {
+pub(crate) fn fed_twice(to: &Spanned<String>) -> Problem {
     let message = format!("the input `{}` is fed twice", to.get_ref());
     Problem::at(to.span(), message).help(
         "an input has one source: remove one of the two connections, or add the signals up in a \
@@ -393,7 +416,7 @@ fn fed_twice(to: &Spanned<String>) -> Problem {
 
 fn table_span(
     from: &Option<Spanned<String>>,
-    value: &Option<Spanned<f64>>,
+    value: &Option<Spanned<toml::Value>>,
     to: &Spanned<String>,
 ) -> Range<usize> {
     from.as_ref()

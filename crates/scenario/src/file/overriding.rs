@@ -25,6 +25,12 @@ fn set(
     value: &str,
     catalog: &Catalog,
 ) -> Result<(), Problem> {
+    let constant = qualified.strip_prefix("constants.").unwrap_or(qualified);
+    if let Some(entry) = entry(&mut file.constants, constant) {
+        let refuse = |what: String| Problem::of_value(qualified, value, what);
+        *entry = number(value).map(Given::Number).map_err(refuse)?;
+        return Ok(());
+    }
     let place = qualified.split_once('.').and_then(|(system, name)| {
         let place = file
             .systems

@@ -7,12 +7,18 @@ use dovetail_core::Remedy;
 use toml::Spanned;
 
 use super::connect::connect;
+use super::constants::{self, check_format, constants};
+use super::events;
 use super::overriding;
+use super::signals::{self, Signals};
 use super::toml_file::{self, Header, ModelFile};
 use crate::catalog::Catalog;
 use crate::diagnostic::{BadModel, Problem, SourceText, printable};
 use crate::equations::text::KnownModels;
+use crate::events::scenario_events::EventsBuilder;
 use crate::fmu::store::FmuStore;
+use crate::inputs::attach::attach;
+use crate::inputs::driving::Driving;
 use crate::options::Choices;
 use crate::overrides::Overrides;
 use crate::scenario::Scenario;
@@ -37,16 +43,56 @@ fn read(
     catalog: &Catalog,
 ) -> Result<Scenario, Vec<Problem>> {
     let mut file = toml_file::parse(source).map_err(|problem| vec![problem])?;
+    check_format(&file).map_err(|problem| vec![problem])?;
     check_keys(&file, catalog).map_err(|problem| vec![problem])?;
     overriding::apply(changes, &mut file, catalog).map_err(|problem| vec![problem])?;
+    let signals = prepare(source, &mut file, changes, catalog);
+    let signals = signals.map_err(|problem| vec![problem])?;
     let model = ModelTable {
         source,
         file: &file,
         changes,
         catalog,
+        signals,
     };
 
     model.build()
+}
+
+/// Writes constants and expressions into the tables of systems; finds what drives inputs.
+fn prepare(
+    source: &SourceText,
+    file: &mut ModelFile,
+    changes: &Overrides,
+    catalog: &Catalog,
+) -> Result<Signals, Problem> {
+    let text = &source.text;
+    let constants = constants(text, file)?;
+    let tables = signals::tables(file, folder(source), changes)?;
+    let events = events::events(file, &constants)?;
+    for change in events.iter().flat_map(|event| &event.changes) {
+        file.change(&change.system, &change.name);
+    }
+    for column in tables.iter().flat_map(|table| &table.columns) {
+        file.change(&column.system, &column.name);
+    }
+    constants::settle(text, file, &constants, catalog)?;
+    let expressions = signals::expressions(text, file, &constants, catalog)?;
+    let tuned = signals::tune(file, catalog)?;
+
+    Ok(Signals {
+        tables,
+        expressions,
+        events,
+        constants,
+        tuned,
+    })
+}
+
+/// The folder from which files of the model are seen.
+fn folder(source: &SourceText) -> &Path {
+    let folder = Path::new(&source.path).parent();
+    folder.unwrap_or(Path::new(""))
 }
 
 /// Keys of systems that no kind of source knows.
@@ -73,6 +119,7 @@ struct ModelTable<'a> {
     file: &'a ModelFile,
     changes: &'a Overrides,
     catalog: &'a Catalog,
+    signals: Signals,
 }
 
 fn no_systems() -> Problem {
@@ -87,7 +134,7 @@ impl ModelTable<'_> {
         name.chars().map(printable).collect()
     }
 
-    fn build(&self) -> Result<Scenario, Vec<Problem>> {
+    fn build(mut self) -> Result<Scenario, Vec<Problem>> {
         let mut problems = Vec::new();
         let times = times(&self.file.model, self.changes);
         let times = times.map_err(|problem| problems.push(problem)).ok();
@@ -100,13 +147,43 @@ impl ModelTable<'_> {
             problems.push(no_systems());
         }
 
-        let (parts, warnings) = self.parts(times, &mut problems);
+        let (mut parts, mut warnings) = self.parts(times, &mut problems);
         if parts.len() < self.file.systems.len() {
             return Err(problems); // connections to systems that are not there would only add noise
         }
 
-        let names: Vec<Range<usize>> = self.file.systems.keys().map(Spanned::span).collect();
-        let connected = match connect(&parts, &names, &self.file.connections) {
+        let Signals {
+            tables,
+            expressions,
+            events,
+            constants,
+            tuned,
+        } = std::mem::take(&mut self.signals);
+        let run = times.unwrap_or((0.0, 1.0));
+        let attached = attach(&mut parts, tables, expressions, run, &mut warnings);
+        if let Err(wrong) = attached {
+            return Err([problems, wrong].concat());
+        }
+
+        let mut names: Vec<Range<usize>> = self.file.systems.keys().map(Spanned::span).collect();
+        let mut connections = self.file.connections.clone();
+        if !events.is_empty() {
+            let builder = EventsBuilder {
+                text: &self.source.text,
+                events: &events,
+                constants: &constants,
+                start: run.0,
+                tuned: &tuned,
+            };
+            let added = match builder.build(&mut parts) {
+                Ok(added) => added,
+                Err(wrong) => return Err([problems, wrong].concat()),
+            };
+            parts.push(added.part);
+            names.push(added.place);
+            connections.extend(added.connections);
+        }
+        let connected = match connect(&parts, &names, &connections) {
             Ok(connected) => connected,
             Err(wrong) => return Err([problems, wrong].concat()),
         };
@@ -134,10 +211,9 @@ impl ModelTable<'_> {
         times: Option<(f64, f64)>,
         problems: &mut Vec<Problem>,
     ) -> (Vec<Part>, Vec<String>) {
-        let folder = Path::new(&self.source.path).parent();
         let mut reading = Reading {
             text: &self.source.text,
-            folder: folder.unwrap_or(Path::new("")),
+            folder: folder(self.source),
             // Without times an FMU is still opened, so that all that is wrong is said at once.
             fmus: FmuStore::new(self.changes, times.unwrap_or((0.0, 1.0))),
             equations: KnownModels::default(),
@@ -154,6 +230,8 @@ impl ModelTable<'_> {
                         source: read.source,
                         mappings: Vec::new(),
                         restrictions: read.restrictions,
+                        driving: Driving::default(),
+                        overrides: Vec::new(),
                     });
                 }
                 Err(wrong) => problems.extend(wrong),

@@ -8,15 +8,27 @@ use toml::Spanned;
 use super::pieces;
 use crate::diagnostic::{Problem, SourceText};
 use crate::source::table::{Named, SystemTable};
+use crate::source::value::Given;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ModelFile {
+    /// The version of the format; without it, the first.
+    pub format: Option<Spanned<i64>>,
     pub model: Header,
+    /// Numbers, and expressions of them, that all systems know.
+    #[serde(default)]
+    pub constants: Named<Given>,
     #[serde(default)]
     pub systems: Named<SystemTable>,
     #[serde(default)]
     pub connections: Vec<Spanned<ConnectionTable>>,
+    /// Tables that feed inputs.
+    #[serde(default)]
+    pub inputs: Vec<Spanned<InputTable>>,
+    /// What happens in the course of a run.
+    #[serde(default)]
+    pub events: Vec<Spanned<EventTable>>,
     /// `name`, and the method's options.
     #[serde(default)]
     pub method: Named<toml::Value>,
@@ -28,11 +40,18 @@ impl ModelFile {
     pub fn append(&mut self, next: Self) -> Option<()> {
         let Self {
             model: _,
+            format,
+            constants,
+            inputs,
+            events,
             systems,
             connections,
             method,
         } = next;
-        if !method.is_empty() && !self.method.is_empty() {
+        let twice = !method.is_empty() && !self.method.is_empty()
+            || !constants.is_empty() && !self.constants.is_empty()
+            || format.is_some();
+        if twice {
             return None;
         }
 
@@ -41,9 +60,21 @@ impl ModelFile {
                 return None;
             }
         }
+        self.constants.extend(constants);
+        self.inputs.extend(inputs);
+        self.events.extend(events);
         self.connections.extend(connections);
         self.method.extend(method);
         Some(())
+    }
+
+    /// Notes that something changes an input or a parameter in the course of a run.
+    pub fn change(&mut self, system: &str, name: &str) {
+        // Names are equal wherever they stand.
+        let key = Spanned::new(0..0, system.to_owned());
+        if let Some(table) = self.systems.get_mut(&key) {
+            table.get_mut().changed.push(name.to_owned());
+        }
     }
 }
 
@@ -55,13 +86,38 @@ pub(crate) struct Header {
     pub stop_time: Option<Spanned<f64>>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConnectionTable {
     pub from: Option<Spanned<String>>,
-    /// A constant instead of a source.
-    pub value: Option<Spanned<f64>>,
+    /// A number, or an expression of time, instead of a source.
+    pub value: Option<Spanned<toml::Value>>,
     pub to: Spanned<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InputTable {
+    /// Seen from the folder of the model.
+    pub file: Spanned<String>,
+    /// Columns, and the input that each of them feeds.
+    #[serde(default)]
+    pub connect: Named<String>,
+    pub interpolation: Option<Spanned<String>>,
+    pub beyond: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EventTable {
+    pub at: Option<Spanned<f64>>,
+    /// A condition on variables of the model; the event happens once.
+    pub when: Option<Spanned<String>>,
+    /// New values of parameters, and overrides of inputs and outputs.
+    #[serde(default)]
+    pub set: Named<toml::Value>,
+    /// Whether the run ends.
+    pub stop: Option<bool>,
 }
 
 /// Reads the text. A problem here is one of TOML, of an unknown key or of a wrong type.

@@ -5,16 +5,16 @@ use std::path::Path;
 use dovetail_core::{Connections, Source};
 
 use super::recorded::recorded;
-use super::source::FmuSource;
 use super::store::{FmuStore, FmuUsage};
+use super::tuned::tuned;
 use super::values::texts;
 use crate::catalog::Catalog;
 use crate::connected::Connected;
 use crate::diagnostic::{BadModel, Problem, SourceText};
+use crate::inputs::attach::{Connecting, SystemNames, WantedTable, attach, wanted_table};
 use crate::overrides::Overrides;
 use crate::scenario::Scenario;
 use crate::source::part::Part;
-use crate::source::system_source::SystemSource;
 use crate::times::proposed_times;
 
 /// Makes a model of the FMU in a file.
@@ -35,16 +35,31 @@ pub(crate) fn scenario(
     fmus.set_span((start, stop));
     let name = system_name(&fmu.description().model_name, path);
     let values = own_values(&name, changes);
+    let tables = tables(&name, changes).map_err(bad)?;
+    let columns = tables.iter().flat_map(|table| &table.columns);
+    let tuned = tuned(
+        fmu.description(),
+        columns.map(|column| column.name.as_str()),
+    );
+    let tuned = tuned.map_err(|message| bad(Problem::general(message)))?;
     let recorded = recorded(&name, fmu.description(), &changes.record, true);
     let usage = FmuUsage {
         interface: changes.interface,
         values,
         recorded,
+        tuned,
         ..FmuUsage::default()
     };
     let source = fmus.prepare(&name, path, usage).map_err(refused)?;
-    let connected = with_inputs_held(&source);
-    let parts = vec![Part::new(source)];
+    let mut warnings = source.warnings();
+    let mut parts = vec![Part::new(source)];
+    attach(&mut parts, tables, Vec::new(), (start, stop), &mut warnings).map_err(|problems| {
+        BadModel {
+            problems,
+            ..bad(Problem::general(String::new()))
+        }
+    })?;
+    let connected = with_inputs_held(&parts[0], warnings);
     let text = SourceText::without_text(path);
     let name = fmu.description().model_name.clone();
     let step = experiment.step_size;
@@ -58,8 +73,8 @@ pub(crate) fn scenario(
 }
 
 /// No connections: the inputs have their start values.
-fn with_inputs_held(source: &FmuSource) -> Connected {
-    let interface = source.interface();
+fn with_inputs_held(part: &Part, warnings: Vec<String>) -> Connected {
+    let interface = part.interface();
     let held = interface.inputs.iter();
     let held = held.map(|input| Source::Constant(input.start)).collect();
 
@@ -67,8 +82,20 @@ fn with_inputs_held(source: &FmuSource) -> Connected {
         connections: Connections::new(vec![interface], held),
         places: Vec::new(),
         mappings: vec![Vec::new()],
-        warnings: source.warnings(),
+        warnings,
     }
+}
+
+/// The tables that drive its inputs.
+fn tables(name: &str, changes: &Overrides) -> Result<Vec<WantedTable>, Problem> {
+    let systems = SystemNames {
+        names: vec![name],
+        alone: true,
+    };
+    let tables = changes.inputs.iter();
+    tables
+        .map(|path| wanted_table(path, Connecting::default(), &systems))
+        .collect()
 }
 
 /// The model's name as the name of a system: what is not a letter or a digit becomes an underscore.

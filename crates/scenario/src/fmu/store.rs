@@ -50,6 +50,8 @@ pub(crate) struct FmuUsage {
     pub sub_steps: u64,
     pub continuous: Vec<String>,
     pub recorded: Vec<String>,
+    /// Tunable parameters that are changed in the course of a run.
+    pub tuned: Vec<String>,
     /// What the FMU declares is believed.
     pub unprobed: bool,
 }
@@ -139,6 +141,7 @@ impl FmuStore {
             without_event_mode: false,
             continuous: usage.continuous,
             recorded: usage.recorded,
+            tuned: usage.tuned,
         };
 
         FmuOrigin {

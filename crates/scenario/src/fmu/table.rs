@@ -1,19 +1,23 @@
 //! FMUs of a model file, read from their tables.
 
 use dovetail_core::Restrictions;
-use dovetail_fmi::description::{Description, Value};
+use dovetail_fmi::description::{Causality, Description, Value};
 use dovetail_fmi::{FmuError, InterfaceUse, SettingError};
 use toml::Spanned;
 
 use super::recorded::recorded;
 use super::source::{FmuSource, NAME};
 use super::store::FmuUsage;
+use super::tuned::tuned;
 use super::values::{elements, texts};
 use crate::diagnostic::Problem;
+use crate::expressions::{Formula, Known, resolve};
 use crate::file::common_keys::{check_system_name, restrictions};
+use crate::file::toml_file::within_string;
 use crate::source::kind::{ReadSystem, Reading, SourceKind};
 use crate::source::system_source::SystemSource;
 use crate::source::table::SystemTable;
+use crate::source::value::Given;
 
 /// More parts of a step than this are a mistake.
 const MOST_SUB_STEPS: u64 = 1000;
@@ -78,7 +82,6 @@ fn usage(table: &SystemTable, problems: &mut Vec<Problem>) -> FmuUsage {
     }
     FmuUsage {
         interface,
-        values: values(table),
         sub_steps: parts.map_or(1, |parts| *parts.get_ref()),
         continuous: table.continuous.clone(),
         unprobed: table.probe == Some(false),
@@ -102,7 +105,15 @@ fn open(
     let fmu = reading.fmus.open(&path).map_err(in_words)?;
     check_continuous(fmu.description(), table, file)?;
     let patterns = reading.fmus.patterns();
+    let names = table.changed.iter().map(String::as_str);
+    let tuned = tuned(fmu.description(), names).map_err(|message| {
+        let message = format!("the FMU `{}` of system `{name}`: {message}", file.get_ref());
+        vec![Problem::at(file.span(), message)]
+    })?;
+    let values = values(table, fmu.description(), reading.text)?;
     let usage = FmuUsage {
+        tuned,
+        values,
         recorded: recorded(name, fmu.description(), patterns, false),
         ..usage
     };
@@ -236,15 +247,51 @@ fn interface(table: &SystemTable, problems: &mut Vec<Problem>) -> Option<Interfa
     }
 }
 
-/// Parameters and start values, those of the command line last.
-fn values(table: &SystemTable) -> Vec<(String, Vec<Value>)> {
+/// Parameters and start values, those of the command line last. A text for a number is an expression.
+fn values(
+    table: &SystemTable,
+    description: &Description,
+    text: &str,
+) -> Result<Vec<(String, Vec<Value>)>, Vec<Problem>> {
     let given = table
         .parameters
         .iter()
         .chain(&table.states)
         .chain(&table.inputs);
+    let formulas: Vec<(Formula<'_>, &Spanned<Given>)> = given
+        .clone()
+        .filter_map(|(name, value)| match value.get_ref() {
+            Given::Text(text) if is_formula(description, name.get_ref(), text) => {
+                let name = name.get_ref();
+                Some((Formula { name, text }, value))
+            }
+            _ => None,
+        })
+        .collect();
+    let known = known_numbers(table, description);
+    let texts_alone: Vec<Formula<'_>> = formulas.iter().map(|(f, _)| f.clone()).collect();
+    let found = resolve(&known, &texts_alone).map_err(|error| {
+        let string = formulas[error.formula].1.span();
+        let span = match error.place {
+            Some((offset, length)) => within_string(text, &string, offset, length),
+            None => string,
+        };
+        let problem = Problem::at(span, error.message);
+        vec![Problem {
+            help: error.help,
+            ..problem
+        }]
+    })?;
+
     let mut values: Vec<_> = given
-        .map(|(name, value)| (name.get_ref().clone(), elements(value.get_ref())))
+        .map(|(name, value)| {
+            let formula = formulas.iter().position(|(f, _)| f.name == name.get_ref());
+            let elements = match formula {
+                Some(formula) => vec![Value::Float(found[formula])],
+                None => elements(value.get_ref()),
+            };
+            (name.get_ref().clone(), elements)
+        })
         .collect();
     values.extend(
         table
@@ -253,5 +300,40 @@ fn values(table: &SystemTable) -> Vec<(String, Vec<Value>)> {
             .map(|(name, text)| (name.clone(), texts(text))),
     );
 
-    values
+    Ok(values)
+}
+
+/// Whether a text stands for a number: its variable is one, and it is not written as one.
+fn is_formula(description: &Description, name: &str, text: &str) -> bool {
+    let mut variables = description.variables.iter();
+    let variable = variables.find(|variable| variable.name == name);
+    variable.is_some_and(|variable| variable.value_type.is_float()) && text.parse::<f64>().is_err()
+}
+
+/// What expressions may use: constants, the parameters of the FMU, and over them those that are given.
+fn known_numbers(table: &SystemTable, description: &Description) -> Known {
+    let mut known = table.constants.clone();
+    let mut learn = |name: &str, value: f64| {
+        known.retain(|(known, _)| known != name);
+        known.push((name.to_owned(), value));
+    };
+    let parameters = description.variables.iter();
+    for variable in parameters.filter(|v| v.causality == Causality::Parameter) {
+        if let (Some(Value::Float(start)), true) =
+            (variable.start.first(), variable.dimensions.is_empty())
+        {
+            learn(&variable.name, *start);
+        }
+    }
+    for (name, value) in &table.parameters {
+        if let Some(number) = value.get_ref().number() {
+            learn(name.get_ref(), number);
+        }
+    }
+    for (name, text) in &table.overridden {
+        if let Ok(number) = text.parse() {
+            learn(name, number);
+        }
+    }
+    known
 }

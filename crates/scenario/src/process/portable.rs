@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dovetail_core::{Mapping, Restrictions};
+use dovetail_core::{Mapping, OverriddenVariable, Restrictions};
 use dovetail_fmi::{CallLog, Costs, Notes};
 use dovetail_methods::Settings;
 use dovetail_workers::SystemRequest;
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bytes::{from_bytes, to_bytes};
 use crate::catalog::Catalog;
+use crate::inputs::driving::Driving;
 use crate::source::part::Part;
 use crate::source::system_source::BuildOptions;
 
@@ -20,6 +21,8 @@ pub(crate) struct PortablePart {
     bytes: Vec<u8>,
     mappings: Vec<Mapping>,
     restrictions: Option<Restrictions>,
+    driving: Driving,
+    overrides: Vec<OverriddenVariable>,
 }
 
 impl PortablePart {
@@ -33,6 +36,8 @@ impl PortablePart {
             bytes: portable.bytes,
             mappings: part.mappings.clone(),
             restrictions: part.restrictions,
+            driving: part.driving.clone(),
+            overrides: part.overrides.clone(),
         })
     }
 
@@ -45,6 +50,8 @@ impl PortablePart {
             source: kind.restore(&self.bytes)?,
             mappings: self.mappings,
             restrictions: self.restrictions,
+            driving: self.driving,
+            overrides: self.overrides,
         })
     }
 }

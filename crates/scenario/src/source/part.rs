@@ -1,6 +1,11 @@
 //! A system of a model: what it is made from, and what stands before it.
 
-use dovetail_core::{Capabilities, Interface, Mapped, Mapping, Restricted, Restrictions, System};
+use dovetail_core::{
+    Capabilities, Interface, Mapped, Mapping, Overridden, OverriddenVariable, Restricted,
+    Restrictions, System,
+};
+
+use crate::inputs::driving::Driving;
 
 use super::system_source::{BuildOptions, Built, SystemSource};
 
@@ -11,6 +16,10 @@ pub(crate) struct Part {
     /// What happens to its inputs on their way in; empty where nothing does.
     pub mappings: Vec<Mapping>,
     pub restrictions: Option<Restrictions>,
+    /// What drives inputs that nobody else is to feed.
+    pub driving: Driving,
+    /// Inputs and outputs that events override.
+    pub overrides: Vec<OverriddenVariable>,
 }
 
 impl Part {
@@ -25,6 +34,8 @@ impl Part {
             source,
             mappings: Vec::new(),
             restrictions: None,
+            driving: Driving::default(),
+            overrides: Vec::new(),
         }
     }
 
@@ -34,7 +45,31 @@ impl Part {
 
     /// Its interface, as it is without mappings.
     pub fn interface(&self) -> Interface {
-        self.source.interface()
+        self.driving.outer_interface(self.overridden_interface())
+    }
+
+    /// Its interface with the inputs that say which overrides are in force.
+    fn overridden_interface(&self) -> Interface {
+        let inner = self.source.interface();
+        match self.overrides.is_empty() {
+            true => inner,
+            false => Overridden::<Box<dyn System>>::outer_interface(&inner, &self.overrides),
+        }
+    }
+
+    /// Whether its equations say all about it: nothing drives or overrides what they do not know.
+    pub fn is_as_its_equations(&self) -> bool {
+        self.source.equations().is_some() && self.driving.is_empty() && self.overrides.is_empty()
+    }
+
+    /// Whether something drives the input of this name.
+    pub fn drives(&self, name: &str) -> bool {
+        if self.driving.is_empty() {
+            return false;
+        }
+        let inner = self.source.interface();
+        let driven = self.driving.inputs();
+        driven.iter().any(|&input| inner.inputs[input].name == name)
     }
 
     /// The step that it imposes, or else the one that it takes inside, if there is one.
@@ -53,6 +88,7 @@ impl Part {
     /// The system at its start values.
     pub fn build(&self, options: &BuildOptions) -> Result<Built, String> {
         let inputs = options.inputs.as_ref().map(|inputs| self.mapped(inputs));
+        let inputs = self.with_driven(inputs)?;
         let options = BuildOptions {
             inputs,
             ..options.clone()
@@ -60,21 +96,40 @@ impl Part {
         let built = self.source.build(&options)?;
 
         Ok(Built {
-            system: self.wrapped(built.system),
+            system: self.wrapped(built.system)?,
             ..built
         })
     }
 
-    /// Mappings and restrictions before a system.
-    fn wrapped(&self, mut system: Box<dyn System>) -> Box<dyn System> {
-        if !self.mappings.is_empty() {
-            system = Box::new(Mapped::new(system, self.mappings.clone()));
+    /// Overrides, restrictions, driven inputs and mappings before a system.
+    fn wrapped(&self, mut system: Box<dyn System>) -> Result<Box<dyn System>, String> {
+        if !self.overrides.is_empty() {
+            system = Box::new(Overridden::new(system, self.overrides.clone()));
         }
-
         if let Some(restrictions) = self.restrictions {
             system = Box::new(Restricted::new(system, restrictions));
         }
-        system
+        system = self.driving.drive(system)?;
+
+        if !self.mappings.is_empty() {
+            system = Box::new(Mapped::new(system, self.mappings.clone()));
+        }
+        Ok(system)
+    }
+
+    /// What is known of all inputs before the start, where something is driven.
+    fn with_driven(&self, inputs: Option<Vec<f64>>) -> Result<Option<Vec<f64>>, String> {
+        let own = self.source.interface().inputs.len();
+        let mut inputs = inputs;
+        if !self.driving.is_empty() {
+            let inner = self.overridden_interface();
+            inputs = Some(self.driving.start_inputs(&inner, inputs.as_deref())?);
+        }
+        // Which overrides are in force is none of the system's inputs.
+        if let Some(inputs) = &mut inputs {
+            inputs.truncate(own);
+        }
+        Ok(inputs)
     }
 
     /// Values of inputs behind the mappings.

@@ -44,6 +44,10 @@ pub struct SystemTable {
     pub(crate) others: Named<toml::Value>,
     /// Values that the user gives to a source that looks them up itself.
     pub(crate) overridden: Vec<(String, String)>,
+    /// The constants of the model.
+    pub(crate) constants: Vec<(String, f64)>,
+    /// Names of inputs, and of parameters that are to be inputs, which tables and events of the model change.
+    pub(crate) changed: Vec<String>,
 }
 
 /// A clause: what is set anew when its condition becomes true.

@@ -14,7 +14,9 @@ use crate::connected::finish;
 use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::fmu::recorded::recorded;
 use crate::fmu::store::{FmuStore, FmuUsage};
+use crate::fmu::tuned::tuned;
 use crate::fmu::values::texts;
+use crate::inputs::attach::{Connecting, SystemNames, WantedTable, attach, wanted_table};
 use crate::overrides::Overrides;
 use crate::scenario::Scenario;
 use crate::source::part::Part;
@@ -54,8 +56,22 @@ fn build(
     let mut odd = structure.warnings.clone();
     let set = assign(structure, changes).map_err(|problem| vec![problem])?;
 
+    let names = structure.components.iter();
+    let systems = SystemNames {
+        names: names.map(|component| component.name.as_str()).collect(),
+        alone: false,
+    };
+    let tables = changes.inputs.iter();
+    let tables = tables.map(|path| wanted_table(path, Connecting::default(), &systems));
+    let tables: Vec<WantedTable> = tables
+        .collect::<Result<_, _>>()
+        .map_err(|problem| vec![problem])?;
+
     for (component, set) in structure.components.iter().zip(set) {
-        match part(component, set, &mut fmus, &mut odd) {
+        let columns = tables.iter().flat_map(|table| &table.columns);
+        let own = columns.filter(|column| column.system == component.name);
+        let changed: Vec<&str> = own.map(|column| column.name.as_str()).collect();
+        match part(component, set, &changed, &mut fmus, &mut odd) {
             Ok(part) => parts.push(part),
             Err(problem) => problems.push(problem),
         }
@@ -64,6 +80,7 @@ fn build(
         return Err(problems);
     }
 
+    attach(&mut parts, tables, Vec::new(), span, &mut odd)?;
     let wired = Wiring::new(&parts, structure).wire();
     let (sources, mappings, held) = wired?;
     odd.extend(held);
@@ -150,6 +167,7 @@ fn assign(structure: &Structure, changes: &Overrides) -> Result<Vec<ComponentVal
 fn part(
     component: &Component,
     set: ComponentValues,
+    changed: &[&str],
     fmus: &mut FmuStore,
     odd: &mut Vec<String>,
 ) -> Result<Part, Problem> {
@@ -197,11 +215,13 @@ fn part(
     }
 
     values.extend(set);
+    let tuned = tuned(unit.description(), changed.iter().copied()).map_err(&bad)?;
     let recorded = recorded(name, unit.description(), fmus.patterns(), false);
     let usage = FmuUsage {
         interface,
         values,
         recorded,
+        tuned,
         ..FmuUsage::default()
     };
     let source = fmus.prepare(name, &component.source, usage);

@@ -1,0 +1,666 @@
+//! The events of a model, checked against its systems and made into one system and overrides.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use dovetail_core::{
+    Interface, OverriddenPlace, OverriddenVariable, Override, SignalKind, list_names,
+};
+use dovetail_equations::{Place, SyntaxError};
+use toml::Spanned;
+
+use super::conditions::rename;
+use super::source::{EventsSource, EventsText};
+use crate::diagnostic::Problem;
+use crate::equations::text::{EquationsText, WhenWritten, WrittenModel};
+use crate::expressions::{Known, with_numbers};
+use crate::file::toml_file::{ConnectionTable, within_string};
+use crate::source::part::Part;
+
+/// An event as it is meant.
+#[derive(Clone, Debug)]
+pub(crate) struct Event {
+    pub trigger: Trigger,
+    pub changes: Vec<Change>,
+    pub stop: bool,
+}
+
+/// When it happens.
+#[derive(Clone, Debug)]
+pub(crate) enum Trigger {
+    At(f64),
+    /// A condition, and where it stands.
+    When(String, Range<usize>),
+}
+
+/// What it does to a variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub system: String,
+    pub name: String,
+    pub action: Override,
+    pub until: Option<f64>,
+    pub place: Range<usize>,
+}
+
+/// What the events of a model add to it.
+pub(crate) struct Added {
+    pub part: Part,
+    /// The connections to and from it.
+    pub connections: Vec<Spanned<ConnectionTable>>,
+    /// Where its place is in the file.
+    pub place: Range<usize>,
+}
+
+/// A variable that events change, and the state that says how.
+struct Target<'a> {
+    system: usize,
+    name: &'a str,
+    /// The name of its output, and of its state.
+    output: String,
+    /// A parameter whose value events set, and its start; otherwise the number of an override is set.
+    parameter: Option<f64>,
+    /// All changes: the numbers of the event and of the change in it.
+    changes: Vec<(usize, usize)>,
+}
+
+/// Makes the events of a model: a system, and overrides of others.
+pub(crate) struct EventsBuilder<'a> {
+    pub text: &'a str,
+    pub events: &'a [Event],
+    pub constants: &'a Known,
+    pub start: f64,
+    /// Parameters of equations that are inputs.
+    pub tuned: &'a [(String, String)],
+}
+
+impl EventsBuilder<'_> {
+    /// Adds the overrides to `parts`, and makes the system.
+    pub fn build(&self, parts: &mut [Part]) -> Result<Added, Vec<Problem>> {
+        let mut targets: Vec<Target<'_>> = Vec::new();
+        let mut problems = Vec::new();
+        for (number, event) in self.events.iter().enumerate() {
+            for (index, change) in event.changes.iter().enumerate() {
+                let known = targets.iter_mut().find(|target| {
+                    parts[target.system].name() == change.system && target.name == change.name
+                });
+                if let Some(known) = known {
+                    known.changes.push((number, index));
+                    continue;
+                }
+                match self.target(parts, change) {
+                    Ok(mut target) => {
+                        target.changes.push((number, index));
+                        targets.push(target);
+                    }
+                    Err(problem) => problems.push(problem),
+                }
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+
+        for target in &targets {
+            self.check_actions(target)
+                .map_err(|problem| vec![problem])?;
+            self.override_in(parts, target);
+        }
+        self.system(parts, &targets)
+            .map_err(|problem| vec![problem])
+    }
+
+    fn change(&self, (event, change): (usize, usize)) -> &Change {
+        &self.events[event].changes[change]
+    }
+
+    /// What a change is about.
+    fn target<'c>(&self, parts: &[Part], change: &'c Change) -> Result<Target<'c>, Problem> {
+        let refuse = |message: String| Problem::at(change.place.clone(), message);
+        let Some(system) = parts.iter().position(|part| part.name() == change.system) else {
+            let names: Vec<String> = parts.iter().map(|part| part.name().to_owned()).collect();
+            let problem = refuse(format!("there is no system `{}`", change.system));
+            let problem = problem.help(format!("the systems are {}", list_names(&names)));
+            return Err(problem.suggest(&change.system, names.iter().map(String::as_str)));
+        };
+        let inner = parts[system].source.interface();
+        let plain = |c: char| {
+            if c == '_' || c.is_alphanumeric() {
+                c
+            } else {
+                '_'
+            }
+        };
+        let output: String = format!("{}_{}", change.system, change.name)
+            .chars()
+            .map(plain)
+            .collect();
+        let parameter = self.parameter(&parts[system], &inner, change);
+        let is_input = inner.inputs.iter().any(|input| input.name == change.name);
+        let is_output = inner
+            .outputs
+            .iter()
+            .any(|output| output.name == change.name);
+
+        if parameter.is_some() && parts[system].drives(&change.name) {
+            return Err(refuse(format!(
+                "a table drives the parameter `{}`, and an event sets it: it can have one source",
+                change.name
+            )));
+        }
+        if is_input || is_output {
+            return Ok(Target {
+                system,
+                name: &change.name,
+                output,
+                parameter,
+                changes: Vec::new(),
+            });
+        }
+        Err(unknown(&inner, change))
+    }
+
+    /// The start value of a parameter; none where the variable is something else.
+    fn parameter(&self, part: &Part, inner: &Interface, change: &Change) -> Option<f64> {
+        let mut inputs = inner.inputs.iter();
+        let start = inputs.find(|input| input.name == change.name)?.start;
+        let tuned = self.tuned.iter();
+        let mut tuned = tuned.filter(|(system, _)| *system == change.system);
+        let of_equations = tuned.any(|(_, name)| *name == change.name);
+        let of_fmu = part.source.fmu().is_some_and(|prepared| {
+            let mut variables = prepared.fmu().description().variables.iter();
+            variables.any(|v| v.is_tunable() && v.name == change.name)
+        });
+        (of_equations || of_fmu).then_some(start)
+    }
+
+    /// A parameter is set to a number; what is held takes no gain.
+    fn check_actions(&self, target: &Target<'_>) -> Result<(), Problem> {
+        for &number in &target.changes {
+            let change = self.change(number);
+            if target.parameter.is_some() && change.action == Override::Stuck {
+                let message = format!(
+                    "`{}` is a parameter, which stays as it is anyway",
+                    target.name
+                );
+                return Err(Problem::at(change.place.clone(), message).help("give its new value"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Overrides of an input or an output, with the input that says which is in force.
+    fn override_in(&self, parts: &mut [Part], target: &Target<'_>) {
+        if target.parameter.is_some() {
+            return;
+        }
+        let inner = parts[target.system].source.interface();
+        let mut inputs = inner.inputs.iter();
+        let input = inputs.position(|input| input.name == target.name);
+        let mut outputs = inner.outputs.iter();
+        let output = outputs.position(|output| output.name == target.name);
+        let place = match (output, input) {
+            (Some(output), _) => OverriddenPlace::Output(output),
+            (None, Some(input)) => OverriddenPlace::Input(input),
+            (None, None) => return,
+        };
+        let actions = target
+            .changes
+            .iter()
+            .map(|&number| self.change(number).action);
+        parts[target.system].overrides.push(OverriddenVariable {
+            place,
+            input: override_input(target.name),
+            overrides: actions.collect(),
+        });
+    }
+
+    /// The value of a target's state while a change is in force: that of the parameter, or the number of the override.
+    fn value(&self, target: &Target<'_>, position: usize) -> f64 {
+        let Some(start) = target.parameter else {
+            return (position + 1) as f64;
+        };
+        match self.change(target.changes[position]).action {
+            Override::Value(value) => value,
+            Override::Affine { gain, offset } => gain * start + offset,
+            Override::Stuck => start,
+        }
+    }
+
+    fn system(&self, parts: &[Part], targets: &[Target<'_>]) -> Result<Added, Problem> {
+        let interfaces: Vec<Interface> = parts.iter().map(Part::interface).collect();
+        let name = own_name(parts);
+        let mut writer = Writer::new(&name);
+        let mut places = Vec::new();
+
+        for target in targets {
+            let changes = target.changes.iter();
+            let released = changes
+                .map(|&change| self.change(change).until)
+                .any(|u| u.is_some());
+            writer.state(target, released);
+        }
+        for (number, event) in self.events.iter().enumerate() {
+            let assignments = self.assignments(number, targets, &mut writer);
+            let condition = match &event.trigger {
+                Trigger::At(time) if *time <= self.start => {
+                    self.start_with(number, targets, &mut writer);
+                    continue;
+                }
+                Trigger::At(time) => format!("time >= {time:?}"),
+                Trigger::When(text, place) => {
+                    let condition = self.condition(text, place, &interfaces, &mut writer)?;
+                    places.push((writer.whens.len(), condition.clone(), place.clone(), text));
+                    condition
+                }
+            };
+            writer.when(condition, assignments);
+        }
+        self.release(targets, &mut writer);
+        let connections = self.connections(parts, targets, &writer, &name);
+        let place = self.events.iter().find_map(|event| match &event.trigger {
+            Trigger::When(_, place) => Some(place.clone()),
+            Trigger::At(_) => event.changes.first().map(|change| change.place.clone()),
+        });
+        let place = place.unwrap_or(0..0);
+        let source = EventsSource::compile(writer.finish());
+        let source = source.map_err(|errors| self.located(&errors[0], &places, &place))?;
+
+        Ok(Added {
+            part: Part::new(source),
+            connections,
+            place,
+        })
+    }
+
+    /// What an event assigns.
+    fn assignments(
+        &self,
+        number: usize,
+        targets: &[Target<'_>],
+        writer: &mut Writer,
+    ) -> Vec<(String, String)> {
+        let event = &self.events[number];
+        let once = matches!(event.trigger, Trigger::When(..)).then(|| writer.fired(number));
+        let guarded = |state: &str, value: String, until: Option<f64>| {
+            let mut guards = Vec::new();
+            guards.extend(
+                once.as_ref()
+                    .map(|fired| format!("previous({fired}) < 0.5")),
+            );
+            guards.extend(until.map(|until| format!("time < {until:?}")));
+            match guards.is_empty() {
+                true => value,
+                false => format!(
+                    "if {} then {value} else previous({state})",
+                    guards.join(" and ")
+                ),
+            }
+        };
+        let mut all = Vec::new();
+        for target in targets {
+            for (position, &change) in target.changes.iter().enumerate() {
+                if change.0 != number {
+                    continue;
+                }
+                let until = self.change(change).until;
+                let value = format!("{:?}", self.value(target, position));
+                if until.is_none()
+                    && let Some(base) = writer.base_of(target)
+                {
+                    all.push((base.clone(), guarded(&base, value.clone(), None)));
+                }
+                all.push((target.output.clone(), guarded(&target.output, value, until)));
+                if let Some(mode) = writer.mode_of(target) {
+                    let value = (position + 1).to_string();
+                    all.push((mode.clone(), guarded(&mode, value, until)));
+                }
+            }
+        }
+        if event.stop {
+            all.push((writer.stop(), "1".to_owned()));
+        }
+        all.extend(once.iter().map(|fired| (fired.clone(), "1".to_owned())));
+        all
+    }
+
+    /// An event at the start, or before, is in force from the beginning.
+    fn start_with(&self, number: usize, targets: &[Target<'_>], writer: &mut Writer) {
+        for target in targets {
+            for (position, &change) in target.changes.iter().enumerate() {
+                let until = self.change(change).until;
+                if change.0 != number || until.is_some_and(|until| until <= self.start) {
+                    continue;
+                }
+                let value = self.value(target, position);
+                writer.start(&target.output, value);
+                if until.is_none()
+                    && let Some(base) = writer.base_of(target)
+                {
+                    writer.start(&base, value);
+                }
+                if let Some(mode) = writer.mode_of(target) {
+                    writer.start(&mode, (position + 1) as f64);
+                }
+            }
+        }
+        if self.events[number].stop {
+            let stop = writer.stop();
+            writer.start(&stop, 1.0);
+        }
+    }
+
+    /// What comes to its end is released, unless something else is in force by then.
+    fn release(&self, targets: &[Target<'_>], writer: &mut Writer) {
+        let mut ends: Vec<f64> = Vec::new();
+        let all = targets.iter().flat_map(|target| &target.changes);
+        for until in all.filter_map(|&change| self.change(change).until) {
+            if !ends.contains(&until) {
+                ends.push(until);
+            }
+        }
+        for until in ends {
+            let mut assignments = Vec::new();
+            for target in targets {
+                let ending = target.changes.iter().enumerate();
+                let ending =
+                    ending.filter(|(_, change)| self.change(**change).until == Some(until));
+                let mode = writer
+                    .mode_of(target)
+                    .unwrap_or_else(|| target.output.clone());
+                let is_one =
+                    ending.map(|(position, _)| format!("previous({mode}) == {}", position + 1));
+                let is_one: Vec<String> = is_one.collect();
+                if is_one.is_empty() {
+                    continue;
+                }
+                let condition = is_one.join(" or ");
+                let base = writer.base_of(target).unwrap_or_default();
+                let state = &target.output;
+                let value = format!("if {condition} then previous({base}) else previous({state})");
+                assignments.push((state.clone(), value));
+                if mode != target.output {
+                    let value = format!("if {condition} then 0 else previous({mode})");
+                    assignments.push((mode, value));
+                }
+            }
+            writer.when(format!("time >= {until:?}"), assignments);
+        }
+    }
+
+    /// A condition in names that the system of events knows.
+    fn condition(
+        &self,
+        text: &str,
+        place: &Range<usize>,
+        interfaces: &[Interface],
+        writer: &mut Writer,
+    ) -> Result<String, Problem> {
+        let states = writer.outputs.iter().chain(&writer.hidden);
+        let states = states.map(|(name, _)| (name.clone(), String::new()));
+        let taken: Vec<_> = writer.watched.iter().cloned().chain(states).collect();
+        let renamed = rename(text, interfaces, &taken);
+        for (name, qualified) in renamed.variables {
+            if writer.watched.iter().any(|(known, _)| *known == name) {
+                continue;
+            }
+            let offset = text.find(&qualified).unwrap_or(0);
+            let span = within_string(self.text, place, offset, qualified.len());
+            check_observable(&qualified, interfaces, span)?;
+            writer.watched.push((name, qualified));
+        }
+        let own: Known = self.constants.clone();
+        Ok(with_numbers(&renamed.text, &own))
+    }
+
+    /// An error in a condition, where it stands in the file.
+    fn located(
+        &self,
+        error: &SyntaxError,
+        places: &[(usize, String, Range<usize>, &String)],
+        place: &Range<usize>,
+    ) -> Problem {
+        let help =
+            "a condition is made of variables such as `tank.level`, of constants and of time";
+        if let Place::Condition(when) = error.place
+            && let Some((_, condition, place, text)) = places.iter().find(|(k, ..)| *k == when)
+        {
+            // Numbers in place of constants move what comes after them.
+            let span = match condition.len() == text.len() {
+                true => within_string(self.text, place, error.offset, error.length),
+                false => place.clone(),
+            };
+            let help = error.help.clone().unwrap_or_else(|| help.to_owned());
+            return Problem::at(span, error.message.clone()).help(help);
+        }
+        Problem::at(place.clone(), error.to_string())
+    }
+
+    /// What the system watches, and what it feeds.
+    fn connections(
+        &self,
+        parts: &[Part],
+        targets: &[Target<'_>],
+        writer: &Writer,
+        name: &str,
+    ) -> Vec<Spanned<ConnectionTable>> {
+        let spanned = |place: &Range<usize>, text: String| Spanned::new(place.clone(), text);
+        let table = |from: String, to: String, place: &Range<usize>| {
+            let table = ConnectionTable {
+                from: Some(spanned(place, from)),
+                value: None,
+                to: spanned(place, to),
+            };
+            Spanned::new(place.clone(), table)
+        };
+        let mut all = Vec::new();
+        for (alias, qualified) in &writer.watched {
+            let place = self.events.iter().find_map(|event| match &event.trigger {
+                Trigger::When(text, place) if text.contains(qualified.as_str()) => {
+                    Some(place.clone())
+                }
+                _ => None,
+            });
+            let place = place.unwrap_or(0..0);
+            all.push(table(qualified.clone(), format!("{name}.{alias}"), &place));
+        }
+        for target in targets {
+            let place = &self.change(target.changes[0]).place;
+            let system = parts[target.system].name();
+            let input = match target.parameter {
+                Some(_) => target.name.to_owned(),
+                None => override_input(target.name),
+            };
+            let from = format!("{name}.{}", target.output);
+            all.push(table(from, format!("{system}.{input}"), place));
+        }
+        all
+    }
+}
+
+/// The input that says which override of a variable is in force.
+fn override_input(name: &str) -> String {
+    format!("{name}_override")
+}
+
+/// The name of the system of events: one that no other has.
+fn own_name(parts: &[Part]) -> String {
+    let mut name = "events".to_owned();
+    while parts.iter().any(|part| part.name() == name) {
+        name.push('_');
+    }
+    name
+}
+
+fn unknown(inner: &Interface, change: &Change) -> Problem {
+    let name = &change.name;
+    let system = &inner.name;
+    if inner.states.iter().any(|state| state == name) {
+        let message =
+            format!("`{name}` is a state of `{system}`, which an event of the model cannot set");
+        let help = format!("write [[systems.{system}.when]] with reset = {{ {name} = \"0\" }}");
+        return Problem::at(change.place.clone(), message).help(help);
+    }
+    let inputs = inner.inputs.iter().map(|input| input.name.clone());
+    let outputs = inner.outputs.iter().map(|output| output.name.clone());
+    let known: Vec<String> = inputs.chain(outputs).collect();
+    let message = format!("`{system}` has no tunable parameter, input or output `{name}`");
+    Problem::at(change.place.clone(), message)
+        .help(format!("its inputs and outputs are {}", list_names(&known)))
+        .suggest(name, known.iter().map(String::as_str))
+}
+
+/// Only what a system shows can be watched.
+fn check_observable(
+    qualified: &str,
+    interfaces: &[Interface],
+    span: Range<usize>,
+) -> Result<(), Problem> {
+    let is_output = interfaces.iter().any(|interface| {
+        let mut outputs = interface.outputs.iter();
+        outputs.any(|output| {
+            output.kind != SignalKind::Text && interface.qualified(&output.name) == qualified
+        })
+    });
+    if is_output {
+        return Ok(());
+    }
+    let message = format!("`{qualified}` is no output, and cannot be watched");
+    let name = qualified
+        .rsplit_once('.')
+        .map_or(qualified, |(_, name)| name);
+    let help = format!(
+        "make a state an output, outputs = {{ {name} = \"{name}\" }}; for an input name the output \
+         that feeds it"
+    );
+    Err(Problem::at(span, message).help(help))
+}
+
+/// The equations of the events, as they are written down.
+struct Writer {
+    name: String,
+    /// States that are outputs, then others, with their start values.
+    outputs: Vec<(String, f64)>,
+    hidden: Vec<(String, f64)>,
+    modes: Vec<(String, String)>,
+    bases: Vec<(String, String)>,
+    watched: Vec<(String, String)>,
+    whens: Vec<WhenWritten>,
+    stop: Option<String>,
+}
+
+impl Writer {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            outputs: Vec::new(),
+            hidden: Vec::new(),
+            modes: Vec::new(),
+            bases: Vec::new(),
+            watched: Vec::new(),
+            whens: Vec::new(),
+            stop: None,
+        }
+    }
+
+    /// The state of a target; for a parameter also one that says which change is in force.
+    /// Where something is released later, another has what then holds again.
+    fn state(&mut self, target: &Target<'_>, released: bool) {
+        let start = target.parameter.unwrap_or(0.0);
+        self.outputs.push((target.output.clone(), start));
+        if released {
+            let base = format!("{}_lasting", target.output);
+            self.hidden.push((base.clone(), start));
+            self.bases.push((target.output.clone(), base));
+        }
+        if released && target.parameter.is_some() {
+            let mode = format!("{}_change", target.output);
+            self.hidden.push((mode.clone(), 0.0));
+            self.modes.push((target.output.clone(), mode));
+        }
+    }
+
+    fn mode_of(&self, target: &Target<'_>) -> Option<String> {
+        let found = self
+            .modes
+            .iter()
+            .find(|(output, _)| *output == target.output);
+        found.map(|(_, mode)| mode.clone())
+    }
+
+    fn base_of(&self, target: &Target<'_>) -> Option<String> {
+        let found = self
+            .bases
+            .iter()
+            .find(|(output, _)| *output == target.output);
+        found.map(|(_, base)| base.clone())
+    }
+
+    /// The state that says that an event has happened.
+    fn fired(&mut self, event: usize) -> String {
+        let name = format!("happened_{}", event + 1);
+        self.hidden.push((name.clone(), 0.0));
+        name
+    }
+
+    /// The state that asks for the end.
+    fn stop(&mut self) -> String {
+        let name = "stop".to_owned();
+        if self.stop.is_none() {
+            self.outputs.push((name.clone(), 0.0));
+            self.stop = Some(name.clone());
+        }
+        name
+    }
+
+    fn start(&mut self, state: &str, value: f64) {
+        let states = self.outputs.iter_mut().chain(&mut self.hidden);
+        for (_, start) in states.filter(|(name, _)| name == state) {
+            *start = value;
+        }
+    }
+
+    fn when(&mut self, condition: String, set: Vec<(String, String)>) {
+        self.whens.push(WhenWritten {
+            condition,
+            set,
+            reset: Vec::new(),
+            at_rest: Vec::new(),
+        });
+    }
+
+    fn finish(self) -> EventsText {
+        let stop = self.stop.as_ref();
+        let stop = stop.and_then(|stop| self.outputs.iter().position(|(name, _)| name == stop));
+        let states: Vec<(String, f64)> = [self.outputs.clone(), self.hidden].concat();
+        let outputs: Vec<(String, String)> = self
+            .outputs
+            .iter()
+            .map(|(name, _)| (name.clone(), name.clone()))
+            .collect();
+        let count = outputs.len();
+        let written = WrittenModel {
+            inputs: self.watched.iter().map(|(name, _)| name.clone()).collect(),
+            parameters: Vec::new(),
+            states: Vec::new(),
+            discrete: states.iter().map(|(name, _)| name.clone()).collect(),
+            whens: self.whens,
+            equations: String::new(),
+            outputs,
+            input_units: vec![None; self.watched.len()],
+            output_units: vec![None; count],
+        };
+        EventsText {
+            equations: EquationsText {
+                name: self.name,
+                inputs: vec![0.0; written.inputs.len()],
+                written: Arc::new(written),
+                parameters: Vec::new(),
+                states: Vec::new(),
+                discrete: states.into_iter().map(|(_, start)| start).collect(),
+                sample: None,
+            },
+            stop,
+        }
+    }
+}
