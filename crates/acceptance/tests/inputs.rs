@@ -34,7 +34,7 @@ fn options(scenario: &Scenario, method: &str, step: Option<f64>) -> RunOptions {
     let mut choices = Choices::default();
     choices.set("method", method);
     if let Some(step) = step {
-        choices.set("step", &step.to_string());
+        choices.set("step", step.to_string());
     }
     scenario.options(&choices).expect("options")
 }

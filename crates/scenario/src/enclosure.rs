@@ -46,7 +46,15 @@ impl Scenario {
             .iter()
             .position(|part| part.name() == error.system);
         let span = position.and_then(|k| self.system_places.get(k).cloned());
-        let help = "only systems given as equations can be enclosed: write `states` and `equations` in place of the FMU";
+        let driven = position.is_some_and(|k| self.parts[k].source.equations().is_some());
+        let help = match driven {
+            true => {
+                "bounds follow from equations alone: feed its inputs by connections or expressions of time"
+            }
+            false => {
+                "only systems given as equations can be enclosed: write `states` and `equations` in place of the FMU"
+            }
+        };
 
         self.bad(
             Problem {

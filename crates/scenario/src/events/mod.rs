@@ -8,3 +8,4 @@ pub(crate) mod conditions;
 pub(crate) mod scenario_events;
 pub(crate) mod source;
 pub(crate) mod system;
+mod writer;

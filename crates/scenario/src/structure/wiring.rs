@@ -117,6 +117,10 @@ impl<'a> Wiring<'a> {
         let from = self
             .elements(&connection.from, &self.outputs, "output")
             .map_err(&bad)?;
+        if self.parts[connection.to.component].drives(&connection.to.variable) {
+            let name = self.shown(&connection.to);
+            return Err(bad(format!("`{name}` is fed twice: a table drives it too")));
+        }
         let to = self
             .elements(&connection.to, &self.inputs, "input")
             .map_err(&bad)?;
