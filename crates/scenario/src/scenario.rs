@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dovetail_core::{Connections, Error, Source, list_names};
+use dovetail_core::{Connections, Error, Notice, Source, list_names};
 use dovetail_equations::Definition;
 use dovetail_fmi::PreparedFmu;
 
@@ -212,6 +212,11 @@ impl Scenario {
     fn output_names(&self, outputs: &[usize]) -> Vec<String> {
         let outputs = outputs.iter();
         outputs.map(|&o| self.connections.output_name(o)).collect()
+    }
+
+    /// A refusal of what was asked of the model.
+    pub fn refuse(&self, why: Notice) -> BadModel {
+        self.bad(Problem::general(why.text).with(why.remedies))
     }
 
     pub(crate) fn bad(&self, problem: Problem) -> BadModel {

@@ -1,6 +1,7 @@
 //! One run of a model: planned, set up once, and run.
 
 mod fmu_report;
+mod linearize;
 pub(crate) mod model_copy;
 mod monolithic;
 mod plan;
