@@ -196,6 +196,13 @@ pub(crate) enum InterfaceArgument {
     ModelExchange,
 }
 
+/// Where a run can start, other than at the start values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InitializeArgument {
+    /// At rest: the derivatives of all states are zero, found from the start values by Newton's method
+    Steady,
+}
+
 /// What a run and a comparison share.
 #[derive(Debug, Args)]
 pub(crate) struct SharedArguments {
@@ -303,6 +310,10 @@ pub(crate) struct ChangeArguments {
     #[arg(long, value_name = "SYSTEM.NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
 
+    /// Where to start [default: at the start values]
+    #[arg(long, value_name = "steady")]
+    pub initialize: Option<InitializeArgument>,
+
     /// Which interface of a single FMU that has both [default: co-simulation]
     #[arg(long, value_name = "I")]
     pub interface: Option<InterfaceArgument>,
@@ -369,6 +380,20 @@ impl ChangeArguments {
             interface: self.interface.map(InterfaceArgument::named),
             ..rest
         }
+    }
+
+    /// Moves the start of all runs to where the model is at rest, if that is wanted.
+    pub fn start_at_rest(
+        &self,
+        scenario: &mut Scenario,
+        options: &RunOptions,
+    ) -> Result<(), Failure> {
+        if self.initialize != Some(InitializeArgument::Steady) {
+            return Ok(());
+        }
+        let found = scenario.start_at_rest(options);
+        output::restore_working_directory();
+        Ok(found?)
     }
 
     /// What the solvers of FMUs are asked for in the run is what they are tried with.

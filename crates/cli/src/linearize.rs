@@ -49,11 +49,12 @@ pub(crate) struct LinearizeArguments {
 pub(crate) fn linearize(arguments: &LinearizeArguments) -> Result<(), Failure> {
     let path = arguments.output.as_deref();
     output::check_ending("--output", path, &["json", "mat"])?;
-    let scenario = load(arguments)?;
+    let mut scenario = load(arguments)?;
     if let Some(path) = path {
         refuse_to_replace(&arguments.model, &scenario, path)?;
     }
     let options = options(arguments, &scenario)?;
+    arguments.changes.start_at_rest(&mut scenario, &options)?;
     let to_file = path.filter(|path| !output::is_standard(path));
     let file = Page::wanted(to_file)?;
     let later = arguments.at.is_some_and(|at| at > scenario.start_time);

@@ -20,6 +20,8 @@ pub fn linearize(
     } else {
         (scenario.start_time, session.linearize()?)
     };
+    let fastest = found.fastest();
+    let fastest = fastest.map(|(state, rate)| (state.to_owned(), rate));
     let eigenvalues = found.eigenvalues();
     let eigenvalues = eigenvalues.ok_or_else(|| {
         let text = "the eigenvalues of the model could not be found: its matrix A is out of range";
@@ -31,9 +33,7 @@ pub fn linearize(
         model: scenario.name.clone(),
         time,
         eigenvalues,
-        fastest: found
-            .fastest()
-            .map(|(state, rate)| (state.to_owned(), rate)),
+        fastest: fastest.filter(|_| at_the_end || !scenario.starts_at_rest()),
         state_values: found.x.as_slice().to_vec(),
         states: found.states,
         inputs: found.inputs,

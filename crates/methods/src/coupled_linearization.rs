@@ -5,7 +5,7 @@
 //! a system uses them, follow from `u' = Φᵀ (C x' + D u')`; then algebraic loops are solved with
 //! `(I − D Φᵀ)`.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, Dyn, LU};
 
 use dovetail_core::{Connections, Error, Linearization, SignalKind, components};
 use dovetail_numerics::eigenvalues;
@@ -221,7 +221,7 @@ impl<'a> Stacked<'a> {
         let inputs = self.connections.inputs();
         let through = DMatrix::identity(inputs, inputs) - self.fed(&self.d);
         let through = through.lu();
-        let solve = |right: DMatrix<f64>| through.solve(&right);
+        let solve = |right: DMatrix<f64>| divided(&through, &right);
         let singular = || Error::SingularLoop {
             variables: used
                 .iter()
@@ -248,7 +248,7 @@ impl<'a> Stacked<'a> {
             return Err(NotCoupled::Derivatives { states });
         }
         let rates = rates.lu();
-        let solve = |right: &DMatrix<f64>| rates.solve(right).expect("BUG: regular");
+        let solve = |right: &DMatrix<f64>| divided(&rates, right).expect("BUG: regular");
         (self.a, self.b) = (solve(&self.a), solve(&self.b));
         let by_rates = &self.d_slope * by_rates;
         self.c += &by_rates * &self.a;
@@ -277,7 +277,8 @@ impl<'a> Stacked<'a> {
             });
         }
         let factors = matrix.lu();
-        let solve = |right: &DMatrix<f64>| factors.solve(right).expect("BUG: no loop is singular");
+        let solve =
+            |right: &DMatrix<f64>| divided(&factors, right).expect("BUG: no loop is singular");
         Ok((
             solve(&self.c),
             solve(&self.d.select_columns(&self.open_inputs())),
@@ -297,6 +298,14 @@ fn singular_loop(matrix: &DMatrix<f64>) -> Option<Vec<usize>> {
     components(&graph)
         .into_iter()
         .find(|members| !is_regular(&own(members)))
+}
+
+/// The solution of a linear system; none where it is singular. One without unknowns has one.
+fn divided(factors: &LU<f64, Dyn, Dyn>, right: &DMatrix<f64>) -> Option<DMatrix<f64>> {
+    if right.is_empty() {
+        return Some(right.clone());
+    }
+    factors.solve(right)
 }
 
 fn is_regular(matrix: &DMatrix<f64>) -> bool {
@@ -474,6 +483,16 @@ mod tests {
             refused.to_string().contains("`p.x0` and `q.x0`"),
             "{refused}"
         );
+    }
+
+    #[test]
+    fn a_model_without_states_or_outputs_has_empty_matrices() {
+        let empty = Interface::default();
+        let connections = Connections::new(vec![empty], vec![]);
+        let found = couple(&connections, &[&Linearization::zeros(0, 0, 0)], &[0], 0.0).unwrap();
+        assert_eq!((found.a.len(), found.d.len()), (0, 0));
+        assert_eq!(found.eigenvalues(), Some(vec![]));
+        assert_eq!(found.fastest(), None);
     }
 
     #[test]

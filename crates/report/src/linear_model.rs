@@ -41,7 +41,7 @@ pub struct LinearModel {
     pub eigenvalues: Vec<(f64, f64)>,
     /// The states there.
     pub state_values: Vec<f64>,
-    /// The largest derivative of a state there, and whose it is.
+    /// The largest derivative of a state there, and whose it is; none where the model is at rest.
     pub fastest: Option<(String, f64)>,
     /// What the matrices leave out.
     pub notes: Vec<String>,
@@ -125,7 +125,7 @@ impl LinearModel {
         let shown = self.eigenvalues.iter().filter(|(_, im)| *im >= 0.0);
         let count = shown.clone().count();
         for &value in shown.take(MOST_ROWS) {
-            table.row(cells(value));
+            table.row(cells(value, self.rounding()));
         }
 
         let rest = count.saturating_sub(MOST_ROWS);
@@ -136,8 +136,15 @@ impl LinearModel {
         format!("\n{}{more}\n", table.render("  "))
     }
 
+    /// Eigenvalues this near to zero are zero but for rounding.
+    fn rounding(&self) -> f64 {
+        let sizes = self.eigenvalues.iter().map(|(re, im)| re.hypot(*im));
+        1e-13 * sizes.fold(0.0, f64::max)
+    }
+
     fn stability(&self) -> String {
-        let growing = self.eigenvalues.iter().filter(|(re, _)| *re > 0.0).count();
+        let growing = self.eigenvalues.iter();
+        let growing = growing.filter(|(re, _)| *re > self.rounding()).count();
         match growing {
             _ if self.eigenvalues.is_empty() => "no states: no eigenvalues\n".to_owned(),
             0 => "no eigenvalue has a positive real part\n".to_owned(),
@@ -153,7 +160,7 @@ impl LinearModel {
                 "the model moves there: the largest derivative is that of `{state}`, {}\n",
                 significant(*rate, 4)
             ),
-            _ => String::new(),
+            _ => "the model is at rest there\n".to_owned(),
         }
     }
 }
@@ -169,7 +176,8 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 /// The eigenvalue, and what it means in time.
-fn cells((re, im): (f64, f64)) -> Vec<String> {
+fn cells((re, im): (f64, f64), rounding: f64) -> Vec<String> {
+    let re = if re.abs() <= rounding { 0.0 } else { re };
     let size = re.hypot(im);
     let shown = match im {
         0.0 => significant(re, 6),

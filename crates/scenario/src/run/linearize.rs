@@ -136,7 +136,7 @@ impl Session<'_> {
 }
 
 /// Whether it is a Co-Simulation FMU that has the other interface too.
-fn has_model_exchange(part: &Part) -> bool {
+pub(super) fn has_model_exchange(part: &Part) -> bool {
     part.source.fmu().is_some_and(|prepared| {
         let exchange = &prepared.fmu().description().model_exchange;
         prepared.used() == dovetail_fmi::InterfaceUse::CoSimulation && exchange.is_some()

@@ -9,5 +9,6 @@ mod plan;
 mod ranked;
 pub(crate) mod rehearsal;
 pub(crate) mod session;
+mod steady;
 mod systems;
 mod warnings;

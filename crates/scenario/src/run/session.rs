@@ -314,7 +314,7 @@ impl Scenario {
             step,
             start: start.tasks,
             warnings,
-            remarks: known.remarks,
+            remarks: [self.start_remarks(), known.remarks].concat(),
             reports,
             checks: vec![0; self.parts.len()],
         };
