@@ -64,7 +64,7 @@ pub(crate) fn linearize(arguments: &LinearizeArguments) -> Result<(), Failure> {
     let found = found?;
 
     if let (Some(file), Some(path)) = (file, to_file) {
-        file.write(content(&found, path)?)?;
+        file.write_bytes(&content(&found, path)?)?;
     }
     show(&found, &scenario, arguments)
 }

@@ -177,9 +177,13 @@ impl Page {
         })
     }
 
-    pub fn write(mut self, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    pub fn write(self, text: &str) -> Result<(), Failure> {
+        self.write_bytes(text.as_bytes())
+    }
+
+    pub fn write_bytes(mut self, bytes: &[u8]) -> Result<(), Failure> {
         let failed = |error| Failure::EndedEarly(not_written(&self.path, &error));
-        self.file.write_all(content.as_ref()).map_err(failed)
+        self.file.write_all(bytes).map_err(failed)
     }
 }
 
