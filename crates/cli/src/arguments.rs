@@ -11,6 +11,7 @@ use dovetail::scenario::{Choices, Overrides, Placement, RunOptions, Scenario};
 
 use crate::enclose::{EncloseArguments, EncloseWorkers};
 use crate::failure::Failure;
+use crate::linearize::LinearizeArguments;
 use crate::names;
 use crate::output;
 use crate::processes::{self, Limits};
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Bound all trajectories of a model given as equations: boxes that are proved to hold them
     Enclose(EncloseArguments),
+    /// Linearize a model: A, B, C, D and the eigenvalues of all systems together
+    Linearize(LinearizeArguments),
     /// Check a model: everything that can be known without running it
     Check(CheckArguments),
     /// Show an FMU or a system structure: its interface, what it can do, and the methods that permits
@@ -54,7 +57,7 @@ impl Command {
     /// Whether code of FMUs may be run.
     pub fn may_run_fmus(&self) -> bool {
         match self {
-            Self::Run(_) | Self::Compare(_) | Self::Check(_) => true,
+            Self::Run(_) | Self::Compare(_) | Self::Linearize(_) | Self::Check(_) => true,
             Self::Inspect(arguments) => !arguments.without_running,
             Self::Enclose(_) | Self::Worker { .. } | Self::Completions { .. } => false,
         }
@@ -193,6 +196,13 @@ pub(crate) enum InterfaceArgument {
     ModelExchange,
 }
 
+/// Where a run can start, other than at the start values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InitializeArgument {
+    /// At rest: the derivatives of all states are zero, found from the start values by Newton's method
+    Steady,
+}
+
 /// What a run and a comparison share.
 #[derive(Debug, Args)]
 pub(crate) struct SharedArguments {
@@ -308,6 +318,10 @@ pub(crate) struct ChangeArguments {
     #[arg(long, value_name = "FILE.csv|FILE.parquet")]
     pub input: Vec<PathBuf>,
 
+    /// Where to start [default: at the start values]
+    #[arg(long, value_name = "steady")]
+    pub initialize: Option<InitializeArgument>,
+
     /// Which interface of a single FMU that has both [default: co-simulation]
     #[arg(long, value_name = "I")]
     pub interface: Option<InterfaceArgument>,
@@ -350,8 +364,22 @@ impl ChangeArguments {
         )
     }
 
-    fn load_with(&self, model: &Path, rest: Overrides) -> Result<Scenario, Failure> {
+    /// The same for a run that ends at this time, whatever the model says.
+    pub fn load_until(&self, model: &Path, stop_time: f64) -> Result<Scenario, Failure> {
         let changes = Overrides {
+            stop_time: Some(stop_time),
+            helpers: processes::helpers(Limits::default()),
+            ..self.overrides(Overrides::default())
+        };
+        load_scenario(model, &changes)
+    }
+
+    fn load_with(&self, model: &Path, rest: Overrides) -> Result<Scenario, Failure> {
+        load_scenario(model, &self.overrides(rest))
+    }
+
+    fn overrides(&self, rest: Overrides) -> Overrides {
+        Overrides {
             probe_tolerance: self.probe_tolerance(),
             values: self.set.clone(),
             parameter_files: self.parameters.clone(),
@@ -361,8 +389,21 @@ impl ChangeArguments {
             strict: self.strict,
             interface: self.interface.map(InterfaceArgument::named),
             ..rest
-        };
-        load_scenario(model, &changes)
+        }
+    }
+
+    /// Moves the start of all runs to where the model is at rest, if that is wanted.
+    pub fn start_at_rest(
+        &self,
+        scenario: &mut Scenario,
+        options: &RunOptions,
+    ) -> Result<(), Failure> {
+        if self.initialize != Some(InitializeArgument::Steady) {
+            return Ok(());
+        }
+        let found = scenario.start_at_rest(options);
+        output::restore_working_directory();
+        Ok(found?)
     }
 
     /// What the solvers of FMUs are asked for in the run is what they are tried with.

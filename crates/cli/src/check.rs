@@ -13,7 +13,7 @@ use crate::processes::{self, Limits};
 use crate::words::{self, step_rule, yes_or_no};
 
 pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
-    let scenario = arguments.changes.load_to_check(&arguments.model)?;
+    let mut scenario = arguments.changes.load_to_check(&arguments.model)?;
     let choices =
         arguments
             .changes
@@ -25,6 +25,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
         options.placement = processes::placement(Limits::of_check())?;
     }
 
+    arguments.changes.start_at_rest(&mut scenario, &options)?;
     let chosen = scenario.chosen_method(&options)?;
     scenario.start(&options)?;
     output::print(&findings(&scenario, &options, chosen)?)

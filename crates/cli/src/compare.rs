@@ -27,9 +27,10 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
         return Err(Failure::misuse(message));
     }
 
-    let scenario = shared.load(&asked.model)?;
+    let mut scenario = shared.load(&asked.model)?;
     shared.check(&asked.model, &scenario)?;
     let varied = combinations(&shared.changes.varied());
+    start_at_rest(&mut scenario, shared, &varied[0])?;
     let start = || {
         let choices = shared.changes.choices(None, None, &varied[0]);
         let options = shared.options(&scenario, &choices)?;
@@ -62,6 +63,21 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let too_far = arguments.within.and_then(|most| series.too_far(most));
     series.end()?;
     too_far.map_or(Ok(()), |variables| Err(Failure::TooFar(variables)))
+}
+
+/// Moves the start of all runs, and of the reference, to where the model is at rest, if that is wanted.
+fn start_at_rest(
+    scenario: &mut Scenario,
+    shared: &SharedArguments,
+    varied: &[(String, String)],
+) -> Result<(), Failure> {
+    let changes = &shared.changes;
+    if changes.initialize.is_none() {
+        return Ok(());
+    }
+    let options = shared.options(scenario, &changes.choices(None, None, varied))?;
+    let options = processes::if_instances_are_single(options, scenario, true, shared.limits())?;
+    changes.start_at_rest(scenario, &options)
 }
 
 /// Runs of one model, each measured against the same reference.

@@ -11,6 +11,7 @@ mod failure;
 mod housekeeping;
 mod inspect;
 mod interrupt;
+mod linearize;
 mod names;
 mod output;
 #[cfg(feature = "parquet")]
@@ -60,6 +61,7 @@ fn carry_out(command: &Command) -> Result<(), Failure> {
         Command::Run(arguments) => run::run(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Enclose(arguments) => enclose::enclose(arguments),
+        Command::Linearize(arguments) => linearize::linearize(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Inspect(arguments) => inspect::inspect(arguments),
         Command::Worker { memory_limit } => processes::worker(*memory_limit),

@@ -91,7 +91,8 @@ pub(crate) fn check_endings(results: Option<&Path>, page: Option<&Path>) -> Resu
     check_ending("--report", page, &["html", "htm"])
 }
 
-fn check_ending(flag: &str, path: Option<&Path>, known: &[&str]) -> Result<(), Failure> {
+/// Refuses a file whose name promises something else than one of these.
+pub(crate) fn check_ending(flag: &str, path: Option<&Path>, known: &[&str]) -> Result<(), Failure> {
     let ending = path
         .and_then(Path::extension)
         .map(|ending| ending.to_string_lossy().to_lowercase());
@@ -176,9 +177,13 @@ impl Page {
         })
     }
 
-    pub fn write(mut self, text: &str) -> Result<(), Failure> {
+    pub fn write(self, text: &str) -> Result<(), Failure> {
+        self.write_bytes(text.as_bytes())
+    }
+
+    pub fn write_bytes(mut self, bytes: &[u8]) -> Result<(), Failure> {
         let failed = |error| Failure::EndedEarly(not_written(&self.path, &error));
-        self.file.write_all(text.as_bytes()).map_err(failed)
+        self.file.write_all(bytes).map_err(failed)
     }
 }
 

@@ -51,6 +51,9 @@ fn phrase(remedy: &Remedy) -> Phrase {
         Remedy::OtherMethod(name) => Phrase::Try(format!("--method {name}")),
         Remedy::OtherSolver(name) => Phrase::Try(format!("--solver {name}")),
         Remedy::AnotherSolver => attempt("another --solver"),
+        Remedy::ModelExchange => attempt(
+            "its Model Exchange interface (--interface model-exchange, or interface in the model)",
+        ),
         Remedy::MoreRanks => attempt("mpirun -n R with more than one rank"),
         Remedy::FewerWorkerThreads => attempt("fewer --worker-threads"),
         Remedy::BuildFeature(name) => Phrase::Do(format!("build it with --features {name}")),

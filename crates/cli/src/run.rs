@@ -11,9 +11,10 @@ use crate::{interrupt, output, processes};
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
-    let scenario = shared.load(&arguments.model)?;
+    let mut scenario = shared.load(&arguments.model)?;
     shared.check(&arguments.model, &scenario)?;
     let options = options(arguments, &scenario)?;
+    shared.changes.start_at_rest(&mut scenario, &options)?;
     let session = scenario.session(&options)?;
     let selection = selection(&scenario, &session, shared)?;
     let page = shared.page()?;
@@ -56,7 +57,8 @@ fn options(arguments: &RunArguments, scenario: &Scenario) -> Result<RunOptions, 
     let options = shared.options(scenario, &choices)?;
 
     // Each run makes its FMUs anew.
-    processes::if_instances_are_single(options, scenario, shared.verify, shared.limits())
+    let again = shared.verify || shared.changes.initialize.is_some();
+    processes::if_instances_are_single(options, scenario, again, shared.limits())
 }
 
 fn selection(

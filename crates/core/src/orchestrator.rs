@@ -12,6 +12,7 @@ use crate::interface::{Interface, SignalKind};
 use crate::method::{Exchange, Method, Outcome, visit_method};
 use crate::observer::Observer;
 use crate::past::Past;
+use crate::signal::Knot;
 use crate::task::{Response, Task};
 use crate::workers::Workers;
 
@@ -96,6 +97,11 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
     /// The earliest time that any system has reached.
     pub fn reached(&self) -> f64 {
         self.progress.past.reached()
+    }
+
+    /// The newest outputs of all systems, stacked.
+    pub fn latest(&self) -> &[Knot] {
+        self.progress.past.latest()
     }
 
     /// Counts so far.

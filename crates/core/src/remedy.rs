@@ -45,6 +45,8 @@ pub enum Remedy {
     ReferenceFile,
     /// A log of all calls of FMUs.
     LogFmiCalls,
+    /// The Model Exchange interface of an FMU that has both.
+    ModelExchange,
     /// A process of its own for each system.
     ProcessPerSystem,
     /// More time for a step, where processes have a time limit.
@@ -94,6 +96,7 @@ impl fmt::Display for Remedy {
             Self::Verify => "verifying the error by running again",
             Self::ReferenceFile => "a reference from a file of results",
             Self::LogFmiCalls => "a log of all FMI calls",
+            Self::ModelExchange => "its Model Exchange interface",
             Self::ProcessPerSystem => "a process of its own for each system",
             Self::MoreTime => "more time for a step",
             Self::MoreRanks => "more ranks",

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use dovetail_scenario::{Catalog, Overrides, Scenario, SourceText, helpers};
+use dovetail_report::LinearModel;
+use dovetail_scenario::{Catalog, Choices, Overrides, Scenario, SourceText, helpers};
 
 use crate::comparison::{Compared, compare};
 use crate::enclosure::{Enclosure, enclose};
 use crate::error::Error;
+use crate::linearization::linearize;
 use crate::run::Run;
 use crate::simulation::{NEVER, Simulation};
 
@@ -64,6 +66,12 @@ impl Model {
     /// Runs it by several methods and measures the error of each against all equations solved as one system.
     pub fn compare(&self, methods: &[&str]) -> Result<Vec<Compared>, Error> {
         compare(&self.scenario, methods)
+    }
+
+    /// The coupled model, linearized at its start, with its eigenvalues.
+    pub fn linearize(&self) -> Result<LinearModel, Error> {
+        let options = self.scenario.options(&Choices::default())?;
+        Ok(linearize(&self.scenario, &options, false, &NEVER)?)
     }
 
     /// Bounds that are proved to hold every trajectory, for models given as equations.

@@ -34,6 +34,7 @@ fn system(prepared: &PreparedFmu) -> Box<dyn System> {
         asked_tolerance: None,
         log: None,
         inputs: None,
+        states: None,
     };
     prepared.system("unit", &conditions).unwrap().0
 }

@@ -5,6 +5,7 @@
 mod automatic;
 mod chatter;
 mod costarica;
+mod coupled_linearization;
 mod coupling;
 mod coupling_residual;
 mod divergence;
@@ -47,6 +48,7 @@ mod time_scale;
 
 pub use automatic::{AUTO, Chosen, build_watched, choose};
 pub use costarica::{Control, Costarica, EstimatorOptions, Form};
+pub use coupled_linearization::{CoupledLinearization, NotCoupled, couple};
 pub use coupling_residual::CouplingResidual;
 pub use f3ornits::{Calibration, F3ornits, F3ornitsOptions, HIGHEST_DEGREE, Scale, StepControl};
 pub use fallback::Fallback;

@@ -8,6 +8,9 @@ use crate::range::Range;
 /// A prediction that missed by more than this part of the variable's range makes results doubtful.
 const DOUBTFUL: f64 = 0.05;
 
+/// Misses below this part of a value are rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// The method that only believes what systems have tried.
 const ITERATING: &str = "ifosmondi";
 
@@ -74,10 +77,15 @@ impl Predictions {
 
     /// What to say where a prediction was out of all proportion, and of which variable.
     pub fn warning(&self, name: impl Fn(usize) -> String) -> Option<Notice> {
-        let shares = self
-            .variables
-            .iter()
-            .map(|known| known.miss / known.range.width());
+        let share = |known: &Prediction| {
+            let is_rounding = known.miss <= ROUNDING * known.range.magnitude();
+            if is_rounding {
+                0.0
+            } else {
+                known.miss / known.range.width()
+            }
+        };
+        let shares = self.variables.iter().map(share);
         let (worst, share) = shares
             .enumerate()
             .filter(|(_, share)| *share > DOUBTFUL && share.is_finite())
@@ -122,6 +130,10 @@ mod tests {
                 .contains("t = 0.2 s `s.y1` was predicted wrongly by 100 %"),
             "{warning}"
         );
+        let mut resting = Predictions::new(1);
+        resting.note(0, 0.1, 20.0, 20.0 + 4e-15);
+        resting.note(0, 0.2, 20.0 + 5e-14, 20.0);
+        assert_eq!(resting.warning(|_| String::new()), None);
         predictions.note(1, 0.4, 100.0, 100.0);
         assert_eq!(predictions.warning(|_| String::new()), None);
     }

@@ -6,6 +6,7 @@
 //!   [`Transfer`]: that of its outputs; [`OperatorRows`]: the same, as plain numbers;
 //! - [`Integrator`]: `x' = f(t, x)` to a tolerance, explicit (Dormand–Prince 8(5,3)) while that is
 //!   cheap, implicit (Radau IIA of order 9) where the problem is stiff;
+//! - [`eigenvalues`] of a general real matrix;
 //! - [`nonlinear`]: `F(x) = 0` without a Jacobian, in few evaluations.
 //!
 //! Every solver owns its workspace: it is created once for a size and allocates nothing afterwards.
@@ -18,6 +19,7 @@ mod columns;
 mod dense;
 mod dop853;
 mod dop853_coefficients;
+mod eigenvalues;
 mod gaver_stehfest;
 mod initial_step;
 mod integrate;
@@ -41,6 +43,7 @@ mod tolerance;
 mod transfer;
 
 pub use dense::{Lu, Scalar, Singular};
+pub use eigenvalues::eigenvalues;
 pub use gaver_stehfest::Pole;
 pub use integrate::{Hint, IntegrationError, Integrator, Outcome};
 pub use linear_step::LinearStep;

@@ -25,6 +25,8 @@ mod errors;
 mod html;
 mod interpolation;
 mod json;
+mod linear_model;
+mod mat_file;
 mod number;
 #[cfg(feature = "parquet")]
 mod parquet_file;
@@ -54,6 +56,8 @@ pub use enclosure_page::enclosure_page;
 pub use envelope::{Envelope, MOST_ROWS};
 pub use errors::{ErrorMeasures, measure, measured_order};
 pub use html::report_page;
+pub use linear_model::LinearModel;
+pub use mat_file::MatFile;
 pub use number::significant;
 #[cfg(feature = "parquet")]
 pub use parquet_file::ParquetFile;

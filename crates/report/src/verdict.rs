@@ -119,6 +119,9 @@ pub fn judge(
     (verdict, reason(worst, source, caveat, is_small), false)
 }
 
+/// A variable that moves by less than this part of its value is at rest: that is rounding.
+const ROUNDING: f64 = 1e-13;
+
 /// The part of its range by which a variable may be wrong in a good result.
 fn allowed_share(tolerance: Option<f64>) -> f64 {
     tolerance.map_or(SMALL, |tolerance| SMALL.max(TOLERANCES * tolerance))
@@ -219,9 +222,11 @@ impl VariableRanges {
         self.high[column] = self.high[column].max(value);
     }
 
-    /// How far the variable in a column has moved.
+    /// How far the variable in a column has moved; zero where that is no more than rounding.
     pub fn range(&self, column: usize) -> f64 {
-        self.high[column] - self.low[column]
+        let range = self.high[column] - self.low[column];
+        let rounding = ROUNDING * self.high[column].abs().max(self.low[column].abs());
+        if range > rounding { range } else { 0.0 }
     }
 
     /// By what factor it has grown since the first third of the run.

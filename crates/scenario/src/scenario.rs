@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use dovetail_core::{Connections, Error, Source, list_names};
+use dovetail_core::{Connections, Error, Notice, Source, list_names};
 use dovetail_equations::Definition;
 use dovetail_fmi::PreparedFmu;
 
@@ -57,6 +57,8 @@ pub struct Scenario {
     /// What looks odd but does not stand in the way.
     pub warnings: Vec<String>,
     pub(crate) parts: Vec<Part>,
+    /// For each system the states that it starts from, where these are not its own start values.
+    pub(crate) start_states: Option<Vec<Vec<f64>>>,
     /// The step that the model itself proposes.
     pub(crate) proposed_step: Option<f64>,
     pub(crate) choices: Choices,
@@ -90,6 +92,7 @@ impl Scenario {
             connections: connected.connections,
             warnings: connected.warnings,
             parts,
+            start_states: None,
             proposed_step: None,
             choices: Choices::default(),
             source,
@@ -103,7 +106,11 @@ impl Scenario {
     /// The equations of all systems, or the first system that has none.
     pub fn definitions(&self) -> Result<Vec<Definition>, NoEquations> {
         let all = self.equations()?;
-        Ok(all.iter().map(|known| known.definition.clone()).collect())
+        let mut all: Vec<Definition> = all.iter().map(|known| known.definition.clone()).collect();
+        for (definition, states) in all.iter_mut().zip(self.start_states.iter().flatten()) {
+            definition.states.clone_from(states);
+        }
+        Ok(all)
     }
 
     /// The equations of all systems with their boxes, or the first system that has none.
@@ -226,6 +233,11 @@ impl Scenario {
     fn output_names(&self, outputs: &[usize]) -> Vec<String> {
         let outputs = outputs.iter();
         outputs.map(|&o| self.connections.output_name(o)).collect()
+    }
+
+    /// A refusal of what was asked of the model.
+    pub fn refuse(&self, why: Notice) -> BadModel {
+        self.bad(Problem::general(why.text).with(why.remedies))
     }
 
     pub(crate) fn bad(&self, problem: Problem) -> BadModel {

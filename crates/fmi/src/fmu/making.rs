@@ -173,6 +173,7 @@ impl PreparedFmu {
             span,
             stride: conditions.step,
             tolerance: conditions.tolerance,
+            states: conditions.states.clone(),
             indicators: self.indicators(),
             completes: self.kind().needs_completed_step,
             restores: self.kind().state,

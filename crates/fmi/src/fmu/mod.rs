@@ -89,6 +89,8 @@ pub struct RunConditions {
     pub log: Option<Arc<CallLog>>,
     /// What is known of the inputs before initialization; their start values where nothing is.
     pub inputs: Option<Vec<f64>>,
+    /// The continuous states to start from, under Model Exchange; those of its initialization where none are given.
+    pub states: Option<Vec<f64>>,
     /// States from before the current communication point may be restored later.
     pub goes_back: bool,
 }
@@ -102,6 +104,7 @@ impl RunConditions {
             asked_tolerance: settings.probe_tolerance,
             log: None,
             inputs: None,
+            states: None,
             goes_back: false,
         }
     }

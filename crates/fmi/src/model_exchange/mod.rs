@@ -233,6 +233,8 @@ pub(crate) struct ModelExchange<I: Instance> {
     /// The size of the last step, for the scale of time.
     stride: f64,
     phase: ExchangePhase,
+    /// The states to start from, until the run begins; none: those of the initialization.
+    start_states: Option<Vec<f64>>,
     integrator: Integrator,
     flow: FlowBuffers,
     next_event: f64,
@@ -266,6 +268,8 @@ pub(crate) struct Terms {
     pub stride: f64,
     /// Relative tolerance of our integrator.
     pub tolerance: f64,
+    /// The states to start from; none: those of the initialization.
+    pub states: Option<Vec<f64>>,
     pub indicators: usize,
     /// The FMU wants to hear of completed steps.
     pub completes: bool,
@@ -297,6 +301,7 @@ impl<I: Instance> ModelExchange<I> {
             completes: terms.completes,
             stride: terms.stride,
             phase: ExchangePhase::Made,
+            start_states: terms.states,
             next_event: f64::INFINITY,
             event_effect: EventEffect::default(),
             at_event: false,
@@ -361,6 +366,12 @@ impl<I: Instance> ModelExchange<I> {
         self.instance.exit_initialization()?;
         self.phase = ExchangePhase::Running;
         self.settle()?;
+        if let Some(states) = self.start_states.take() {
+            self.instance.set_states(&states)?;
+            // What depends on them discretely is found anew.
+            self.instance.enter_event_mode()?;
+            self.settle()?;
+        }
         if !self.end.values.is_empty() {
             self.instance.get_states(&mut self.end.values)?;
             self.now.values.copy_from_slice(&self.end.values);

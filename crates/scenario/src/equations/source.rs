@@ -52,6 +52,9 @@ impl SystemSource for EquationsSource {
     fn build(&self, options: &BuildOptions) -> Result<Built, String> {
         let definition = Definition {
             tolerance: options.integrator_tolerance,
+            states: (options.states.as_ref())
+                .unwrap_or(&self.definition.states)
+                .clone(),
             ..self.definition.clone()
         };
         Ok(Built::new(NativeSystem::new(&definition)))

@@ -117,6 +117,7 @@ impl SystemSource for FmuSource {
             asked_tolerance: asked.filter(|_| has_solver),
             log: options.log.clone(),
             inputs: options.inputs.clone(),
+            states: options.states.clone(),
             goes_back: options.goes_back,
         };
         let built = self.prepared.system(&self.name, &conditions);

@@ -65,6 +65,7 @@ pub(crate) struct RemoteBuild {
     /// The file in which calls are written down, and the mark of its lines.
     log: Option<(PathBuf, Option<String>)>,
     inputs: Option<Vec<f64>>,
+    states: Option<Vec<f64>>,
     goes_back: bool,
 }
 
@@ -77,6 +78,7 @@ impl RemoteBuild {
             fmu_tolerance: options.fmu_tolerance,
             log: log.map(|log| (log.path().to_owned(), log.mark().map(str::to_owned))),
             inputs: options.inputs.clone(),
+            states: options.states.clone(),
             goes_back: options.goes_back,
         }
     }
@@ -93,6 +95,7 @@ impl RemoteBuild {
             fmu_tolerance: self.fmu_tolerance,
             log: self.log.map(open).transpose()?,
             inputs: self.inputs,
+            states: self.states,
             goes_back: self.goes_back,
         })
     }

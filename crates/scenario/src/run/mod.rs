@@ -1,6 +1,7 @@
 //! One run of a model: planned, set up once, and run.
 
 mod fmu_report;
+mod linearize;
 pub(crate) mod model_copy;
 mod monolithic;
 mod plan;
@@ -8,5 +9,6 @@ mod plan;
 mod ranked;
 pub(crate) mod rehearsal;
 pub(crate) mod session;
+mod steady;
 mod systems;
 mod warnings;

@@ -50,10 +50,15 @@ impl Scenario {
             fmu_tolerance: fmu_tolerance(kind, options),
             log: options.fmi_log.clone(),
             inputs: None,
+            states: None,
             goes_back: options.goes_back,
         };
+        let with_states = |k: usize| BuildOptions {
+            states: self.start_states.as_ref().map(|all| all[k].clone()),
+            ..each.clone()
+        };
         let systems = BuildPlan {
-            each: vec![each; self.parts.len()],
+            each: (0..self.parts.len()).map(with_states).collect(),
             estimated: stand_ins.estimated,
             settings: options.settings.clone(),
         };

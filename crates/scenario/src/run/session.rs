@@ -55,15 +55,15 @@ pub struct RunEnd {
 
 /// Everything a run needs, made once from a model and options: systems where they live, their start values, and the method.
 pub struct Session<'a> {
-    scenario: &'a Scenario,
+    pub(super) scenario: &'a Scenario,
     options: RunOptions,
     clock: Instant,
-    workers: Box<dyn Workers>,
-    kind: &'static dyn MethodKind,
-    method: Box<dyn Method + 'a>,
+    pub(super) workers: Box<dyn Workers>,
+    pub(super) kind: &'static dyn MethodKind,
+    pub(super) method: Box<dyn Method + 'a>,
     reason: Option<String>,
     step: Option<f64>,
-    start: Vec<Task>,
+    pub(super) start: Vec<Task>,
     warnings: Vec<Notice>,
     remarks: Vec<String>,
     reports: Vec<FmuReport>,
@@ -314,7 +314,7 @@ impl Scenario {
             step,
             start: start.tasks,
             warnings,
-            remarks: known.remarks,
+            remarks: [self.start_remarks(), known.remarks].concat(),
             reports,
             checks: vec![0; self.parts.len()],
         };

@@ -130,6 +130,8 @@ pub struct BuildOptions {
     pub log: Option<Arc<CallLog>>,
     /// What is known of its inputs before the start; none: their start values.
     pub inputs: Option<Vec<f64>>,
+    /// The states to start from; none: those of the model.
+    pub states: Option<Vec<f64>>,
     /// States from before the current communication point may be restored later.
     pub goes_back: bool,
 }
