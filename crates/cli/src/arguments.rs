@@ -15,6 +15,7 @@ use crate::names;
 use crate::output;
 use crate::processes::{self, Limits};
 use crate::ranks;
+use crate::sweep::SweepArguments;
 
 /// Couples simulators so that their interfaces really meet.
 #[derive(Debug, Parser)]
@@ -30,6 +31,8 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run a model by several methods or steps and measure the error of each
     Compare(CompareArguments),
+    /// Run a model many times with other values, and keep a row of each run
+    Sweep(SweepArguments),
     /// Bound all trajectories of a model given as equations: boxes that are proved to hold them
     Enclose(EncloseArguments),
     /// Check a model: everything that can be known without running it
@@ -54,7 +57,7 @@ impl Command {
     /// Whether code of FMUs may be run.
     pub fn may_run_fmus(&self) -> bool {
         match self {
-            Self::Run(_) | Self::Compare(_) | Self::Check(_) => true,
+            Self::Run(_) | Self::Compare(_) | Self::Sweep(_) | Self::Check(_) => true,
             Self::Inspect(arguments) => !arguments.without_running,
             Self::Enclose(_) | Self::Worker { .. } | Self::Completions { .. } => false,
         }

@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use dovetail_scenario::{Catalog, Overrides, Scenario, SourceText, helpers};
+use dovetail_scenario::{Catalog, Choices, Overrides, Scenario, SourceText, helpers};
+use dovetail_study::Design;
 
 use crate::comparison::{Compared, compare};
 use crate::enclosure::{Enclosure, enclose};
 use crate::error::Error;
 use crate::run::Run;
 use crate::simulation::{NEVER, Simulation};
+use crate::sweep::Sweep;
 
 /// A model: a TOML file, an FMU, a system structure (SSP), or [systems of a program](crate::Coupling).
 #[derive(Debug)]
@@ -64,6 +66,14 @@ impl Model {
     /// Runs it by several methods and measures the error of each against all equations solved as one system.
     pub fn compare(&self, methods: &[&str]) -> Result<Vec<Compared>, Error> {
         compare(&self.scenario, methods)
+    }
+
+    /// Runs it many times, with the values of a design, and keeps of each run what these texts say: `max(car.v)`, or `final`,
+    /// `min`, `max` and `mean` for all outputs and states.
+    pub fn sweep(&self, design: Design, keep: &[&str]) -> Result<Sweep<'_>, Error> {
+        let options = self.scenario.options(&Choices::default())?;
+        let keep: Vec<String> = keep.iter().map(|text| text.to_string()).collect();
+        Sweep::new(&self.scenario, &options, design, &keep, &[])
     }
 
     /// Bounds that are proved to hold every trajectory, for models given as equations.

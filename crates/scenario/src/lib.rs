@@ -30,6 +30,7 @@ mod stand_in;
 mod standard;
 mod structure;
 mod times;
+mod variation;
 
 pub use assembly::{Assembly, Feed};
 pub use catalog::Catalog;
@@ -60,3 +61,4 @@ pub use source::table::SystemTable;
 pub use source::value::Given;
 pub use standard::registry;
 pub use toml::Spanned;
+pub use variation::GivenBox;

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use dovetail_core::{Connections, Error, Source, list_names};
 use dovetail_equations::Definition;
-use dovetail_fmi::PreparedFmu;
+use dovetail_fmi::{PreparedFmu, ProbeResult};
 
 use crate::catalog::Catalog;
 use crate::connected::Connected;
 use crate::diagnostic::{BadModel, Problem, SourceText};
+use crate::equations::text::KnownModels;
 use crate::options::{Choices, RunOptions};
 use crate::overrides::Overrides;
 use crate::source::part::Part;
@@ -61,6 +62,8 @@ pub struct Scenario {
     pub(crate) changes: Overrides,
     /// The methods, solvers and sources there are.
     pub(crate) catalog: Catalog,
+    /// Its equations, for whoever reads it again with other values.
+    pub(crate) compiled: KnownModels,
 }
 
 impl Scenario {
@@ -89,6 +92,7 @@ impl Scenario {
             system_places: Vec::new(),
             changes: Overrides::default(),
             catalog: Catalog::default(),
+            compiled: KnownModels::default(),
         }
     }
 
@@ -123,6 +127,15 @@ impl Scenario {
         self.parts
             .iter()
             .filter_map(|part| Some((part.name(), part.source.fmu()?)))
+            .collect()
+    }
+
+    /// What was found of the FMUs, in their order.
+    pub(crate) fn known_of_fmus(&self) -> Vec<ProbeResult> {
+        let units = self.units();
+        units
+            .iter()
+            .map(|(_, prepared)| prepared.knowledge())
             .collect()
     }
 

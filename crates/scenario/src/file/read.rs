@@ -27,7 +27,17 @@ pub(crate) fn scenario(
     changes: &Overrides,
     catalog: &Catalog,
 ) -> Result<Scenario, BadModel> {
-    let built = read(&source, changes, catalog);
+    scenario_with(source, changes, catalog, KnownModels::default())
+}
+
+/// The same, where equations may have been compiled already.
+pub(crate) fn scenario_with(
+    source: SourceText,
+    changes: &Overrides,
+    catalog: &Catalog,
+    compiled: KnownModels,
+) -> Result<Scenario, BadModel> {
+    let built = read(&source, changes, catalog, compiled);
     built.map_err(|problems| BadModel { source, problems })
 }
 
@@ -35,6 +45,7 @@ fn read(
     source: &SourceText,
     changes: &Overrides,
     catalog: &Catalog,
+    compiled: KnownModels,
 ) -> Result<Scenario, Vec<Problem>> {
     let mut file = toml_file::parse(source).map_err(|problem| vec![problem])?;
     check_keys(&file, catalog).map_err(|problem| vec![problem])?;
@@ -46,7 +57,7 @@ fn read(
         catalog,
     };
 
-    model.build()
+    model.build(compiled)
 }
 
 /// Keys of systems that no kind of source knows.
@@ -87,7 +98,7 @@ impl ModelTable<'_> {
         name.chars().map(printable).collect()
     }
 
-    fn build(&self) -> Result<Scenario, Vec<Problem>> {
+    fn build(&self, mut compiled: KnownModels) -> Result<Scenario, Vec<Problem>> {
         let mut problems = Vec::new();
         let times = times(&self.file.model, self.changes);
         let times = times.map_err(|problem| problems.push(problem)).ok();
@@ -100,7 +111,7 @@ impl ModelTable<'_> {
             problems.push(no_systems());
         }
 
-        let (parts, warnings) = self.parts(times, &mut problems);
+        let (parts, warnings) = self.parts(times, &mut compiled, &mut problems);
         if parts.len() < self.file.systems.len() {
             return Err(problems); // connections to systems that are not there would only add noise
         }
@@ -121,6 +132,7 @@ impl ModelTable<'_> {
                     choices,
                     changes: self.changes.clone(),
                     catalog: self.catalog.clone(),
+                    compiled,
                     ..scenario
                 })
             }
@@ -132,6 +144,7 @@ impl ModelTable<'_> {
     fn parts(
         &self,
         times: Option<(f64, f64)>,
+        compiled: &mut KnownModels,
         problems: &mut Vec<Problem>,
     ) -> (Vec<Part>, Vec<String>) {
         let folder = Path::new(&self.source.path).parent();
@@ -140,7 +153,7 @@ impl ModelTable<'_> {
             folder: folder.unwrap_or(Path::new("")),
             // Without times an FMU is still opened, so that all that is wrong is said at once.
             fmus: FmuStore::new(self.changes, times.unwrap_or((0.0, 1.0))),
-            equations: KnownModels::default(),
+            equations: std::mem::take(compiled),
         };
         let mut parts = Vec::new();
         let mut warnings = Vec::new();
@@ -159,6 +172,7 @@ impl ModelTable<'_> {
                 Err(wrong) => problems.extend(wrong),
             }
         }
+        *compiled = reading.equations;
         (parts, warnings)
     }
 }
