@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use dovetail::scenario::{RunOptions, Scenario};
+use dovetail::scenario::{GivenChoice, RunOptions, Scenario};
 use dovetail::study::{
     Design, DesignKind, Factor, ResumeError, Row, RowFile, StudyError, Values, sensitivities,
 };
@@ -131,7 +131,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<(), Failure> {
         &arguments.keep,
         &arguments.record,
     );
-    let sweep = sweep.map_err(refused)?;
+    let sweep = sweep.map_err(|error| arguments.refused(error))?;
     let sweep = arguments.with_jobs(sweep);
     output::restore_working_directory();
     let (file, before) = arguments.open(&sweep)?;
@@ -139,14 +139,6 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<(), Failure> {
     let done = Table::new(sweep.design(), before).fill(&sweep, file, arguments)?;
     done.show(arguments, &sweep)?;
     done.end(arguments)
-}
-
-/// What a library refuses before the first run.
-fn refused(error: Error) -> Failure {
-    match error {
-        Error::Model(bad) => bad.into(),
-        other => Failure::misuse_by(other),
-    }
 }
 
 fn check_file(path: &Path) -> Result<(), Failure> {
@@ -160,6 +152,23 @@ fn check_file(path: &Path) -> Result<(), Failure> {
 }
 
 impl SweepArguments {
+    /// What a library refuses before the first run; what is wrong with a value is said of its flag.
+    fn refused(&self, error: Error) -> Failure {
+        let mut bad = match error {
+            Error::Model(bad) => bad,
+            other => return Failure::misuse_by(other),
+        };
+        for problem in &mut bad.problems {
+            if let Some(GivenChoice::Value { name, .. }) = problem.choice.as_deref()
+                && self.vary.iter().any(|factor| factor.name == *name)
+            {
+                problem.message = format!("--vary {name}: {}", problem.message);
+                problem.choice = None;
+            }
+        }
+        bad.into()
+    }
+
     fn options(&self, scenario: &Scenario) -> Result<RunOptions, Failure> {
         let choices = self
             .changes
