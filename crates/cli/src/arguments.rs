@@ -16,6 +16,7 @@ use crate::names;
 use crate::output;
 use crate::processes::{self, Limits};
 use crate::ranks;
+use crate::sweep::SweepArguments;
 
 /// Couples simulators so that their interfaces really meet.
 #[derive(Debug, Parser)]
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run a model by several methods or steps and measure the error of each
     Compare(CompareArguments),
+    /// Run a model many times with other values, and keep a row of each run
+    Sweep(SweepArguments),
     /// Bound all trajectories of a model given as equations: boxes that are proved to hold them
     Enclose(EncloseArguments),
     /// Linearize a model: A, B, C, D and the eigenvalues of all systems together
@@ -57,7 +60,11 @@ impl Command {
     /// Whether code of FMUs may be run.
     pub fn may_run_fmus(&self) -> bool {
         match self {
-            Self::Run(_) | Self::Compare(_) | Self::Linearize(_) | Self::Check(_) => true,
+            Self::Run(_)
+            | Self::Compare(_)
+            | Self::Sweep(_)
+            | Self::Linearize(_)
+            | Self::Check(_) => true,
             Self::Inspect(arguments) => !arguments.without_running,
             Self::Enclose(_) | Self::Worker { .. } | Self::Completions { .. } => false,
         }

@@ -20,6 +20,8 @@ pub(crate) enum Failure {
     Diverged(String),
     /// Runs came to their end, but not near enough to their reference.
     TooFar(String),
+    /// A sweep did not come to its end, or none of its runs did; what was computed is kept.
+    Sweep(String),
     /// Another rank of an MPI program says it.
     SaidElsewhere,
     /// Whoever read our output has left: nothing to say, and nobody to say it to.
@@ -48,6 +50,7 @@ impl Failure {
             Self::EndedEarly(message) => Some(format!("the run ended early: {message}\n")),
             Self::Diverged(reason) => Some(format!("the run has diverged: {reason}\n")),
             Self::TooFar(variables) => Some(format!("too far from the reference: {variables}\n")),
+            Self::Sweep(message) => Some(format!("{message}\n")),
             Self::SaidElsewhere | Self::ReaderLeft => None,
         }
     }
@@ -55,7 +58,11 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::BadModel(_) | Self::Misuse(_) | Self::SaidElsewhere => 2,
-            Self::EndedEarly(_) | Self::Diverged(_) | Self::TooFar(_) | Self::ReaderLeft => 1,
+            Self::EndedEarly(_)
+            | Self::Diverged(_)
+            | Self::TooFar(_)
+            | Self::Sweep(_)
+            | Self::ReaderLeft => 1,
         }
     }
 }

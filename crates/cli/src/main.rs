@@ -23,6 +23,7 @@ mod reference;
 mod remedies;
 mod rescue;
 mod run;
+mod sweep;
 mod words;
 
 use std::panic::catch_unwind;
@@ -60,6 +61,7 @@ fn carry_out(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Run(arguments) => run::run(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Enclose(arguments) => enclose::enclose(arguments),
         Command::Linearize(arguments) => linearize::linearize(arguments),
         Command::Check(arguments) => check::check(arguments),

@@ -92,3 +92,46 @@ impl Observer for Progress {
         Ok(())
     }
 }
+
+/// The bar of many runs.
+pub(crate) struct SweepProgress(ProgressBar);
+
+impl SweepProgress {
+    /// Of so many runs, some of which are there already.
+    pub fn new(quiet: bool, runs: usize, there: usize) -> Self {
+        let shown = !quiet && std::io::stderr().is_terminal();
+        let target = if shown {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(Some(runs as u64), target);
+        let style =
+            ProgressStyle::with_template("[{bar:40}] {pos} of {len} runs{msg} (left: {eta})");
+        bar.set_style(
+            style
+                .expect("BUG: a template that indicatif knows")
+                .progress_chars("=> "),
+        );
+        // What is there took no time now: the time left is that of the rest.
+        bar.set_position(there as u64);
+        bar.reset_eta();
+        Self(bar)
+    }
+
+    /// So many rows there are, of which so many failed.
+    pub fn show(&self, rows: usize, failed: usize) {
+        if self.0.is_hidden() {
+            return;
+        }
+        if failed > 0 {
+            self.0.set_message(format!(", {failed} failed"));
+        }
+        self.0.set_position(rows as u64);
+    }
+
+    /// The sweep is over.
+    pub fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}

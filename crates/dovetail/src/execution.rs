@@ -15,7 +15,7 @@ use crate::evidence::{Facts, Interfaces, pronounce};
 use crate::verify::{Thinned, VerificationPlan, verify};
 
 /// A run that chooses its steps has so many rows at least.
-const LEAST_ROWS: f64 = 500.0;
+pub(crate) const LEAST_ROWS: f64 = 500.0;
 /// What interfaces leave open is looked at so often in a run at most.
 const SAMPLES: f64 = 2400.0;
 /// So large a share of the residuals may be those of jumps.

@@ -41,8 +41,10 @@
 //!
 //! # What is behind it
 //!
+//! [`Model::sweep`] makes many runs with other values each.
+//!
 //! [`core`] is the vocabulary, [`methods`] has the coupling methods, [`scenario`] reads models and sets runs up, [`report`]
-//! writes results, [`equations`], [`fmi`] and [`guaranteed`] are what their names say.
+//! writes results, [`study`] has designs and sensitivities, [`equations`], [`fmi`] and [`guaranteed`] are what their names say.
 
 mod comparison;
 mod coupling;
@@ -56,6 +58,7 @@ mod model;
 mod option_tables;
 mod run;
 mod simulation;
+mod sweep;
 mod verify;
 
 pub use dovetail_core as core;
@@ -65,6 +68,7 @@ pub use dovetail_guaranteed as guaranteed;
 pub use dovetail_methods as methods;
 pub use dovetail_report as report;
 pub use dovetail_scenario as scenario;
+pub use dovetail_study as study;
 
 pub use dovetail_core::{Interface, MacroStep, Notice, Observer, Remedy, Response, Signal, System};
 pub use dovetail_report::{RunSummary, Verdict};
@@ -81,3 +85,4 @@ pub use model::{Model, ModelBuilder};
 pub use option_tables::{option_table, option_tables};
 pub use run::Run;
 pub use simulation::Simulation;
+pub use sweep::{Sweep, SweepStops};

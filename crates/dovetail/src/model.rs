@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dovetail_report::LinearModel;
 use dovetail_scenario::{Catalog, Choices, Overrides, Scenario, SourceText, helpers};
+use dovetail_study::Design;
 
 use crate::comparison::{Compared, compare};
 use crate::enclosure::{Enclosure, enclose};
@@ -11,6 +12,7 @@ use crate::error::Error;
 use crate::linearization::linearize;
 use crate::run::Run;
 use crate::simulation::{NEVER, Simulation};
+use crate::sweep::Sweep;
 
 /// A model: a TOML file, an FMU, a system structure (SSP), or [systems of a program](crate::Coupling).
 #[derive(Debug)]
@@ -72,6 +74,14 @@ impl Model {
     pub fn linearize(&self) -> Result<LinearModel, Error> {
         let options = self.scenario.options(&Choices::default())?;
         Ok(linearize(&self.scenario, &options, false, &NEVER)?)
+    }
+
+    /// Runs it many times, with the values of a design, and keeps of each run what these texts say: `max(car.v)`, or `final`,
+    /// `min`, `max` and `mean` for all outputs and states.
+    pub fn sweep(&self, design: Design, keep: &[&str]) -> Result<Sweep<'_>, Error> {
+        let options = self.scenario.options(&Choices::default())?;
+        let keep: Vec<String> = keep.iter().map(|text| text.to_string()).collect();
+        Sweep::new(&self.scenario, &options, design, &keep, &[])
     }
 
     /// Bounds that are proved to hold every trajectory, for models given as equations.

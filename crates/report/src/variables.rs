@@ -122,6 +122,11 @@ impl Variables {
         Ok(self.filtered(|variable| globs.is_empty() || matches_any(&variable.name)))
     }
 
+    /// The variables of exactly these names.
+    pub fn named(&self, names: &[String]) -> Selection {
+        self.filtered(|variable| names.contains(&variable.name))
+    }
+
     /// All variables.
     pub fn everything(&self) -> Selection {
         Selection {

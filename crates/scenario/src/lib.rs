@@ -35,6 +35,7 @@ mod standard;
 mod structure;
 mod times;
 mod units;
+mod variation;
 
 pub use assembly::{Assembly, Feed};
 pub use catalog::Catalog;
@@ -65,3 +66,4 @@ pub use source::table::SystemTable;
 pub use source::value::Given;
 pub use standard::registry;
 pub use toml::Spanned;
+pub use variation::GivenBox;

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use dovetail_core::{Connections, Error, Notice, Source, list_names};
 use dovetail_equations::Definition;
-use dovetail_fmi::PreparedFmu;
+use dovetail_fmi::{PreparedFmu, ProbeResult};
 
 use crate::catalog::Catalog;
 use crate::connected::Connected;
 use crate::diagnostic::{BadModel, Problem, SourceText};
+use crate::equations::text::KnownModels;
 use crate::inputs::driving::Driving;
 use crate::options::{Choices, RunOptions};
 use crate::overrides::Overrides;
@@ -71,6 +72,8 @@ pub struct Scenario {
     pub(crate) changes: Overrides,
     /// The methods, solvers and sources there are.
     pub(crate) catalog: Catalog,
+    /// Its equations, for whoever reads it again with other values.
+    pub(crate) compiled: KnownModels,
 }
 
 impl Scenario {
@@ -100,6 +103,7 @@ impl Scenario {
             system_places: Vec::new(),
             changes: Overrides::default(),
             catalog: Catalog::default(),
+            compiled: KnownModels::default(),
         }
     }
 
@@ -145,6 +149,15 @@ impl Scenario {
     pub fn input_tables(&self) -> Vec<&Path> {
         let drivings = self.parts.iter().map(|part| &part.driving);
         drivings.flat_map(Driving::tables).collect()
+    }
+
+    /// What was found of the FMUs, in their order.
+    pub(crate) fn known_of_fmus(&self) -> Vec<ProbeResult> {
+        let units = self.units();
+        units
+            .iter()
+            .map(|(_, prepared)| prepared.knowledge())
+            .collect()
     }
 
     /// Whether the model has a system of which only one instance may be made in a process, one run after the other included.

@@ -39,11 +39,11 @@ pub(crate) struct WrittenModel {
 }
 
 /// The equations that have been compiled, for systems that have the same ones.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct KnownModels(HashMap<Arc<WrittenModel>, CompiledModel>);
 
 /// Equations without values, compiled.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct CompiledModel {
     model: Arc<Model>,
     input_units: SharedList<Option<String>>,

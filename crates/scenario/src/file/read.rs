@@ -33,7 +33,17 @@ pub(crate) fn scenario(
     changes: &Overrides,
     catalog: &Catalog,
 ) -> Result<Scenario, BadModel> {
-    let built = read(&source, changes, catalog);
+    scenario_with(source, changes, catalog, KnownModels::default())
+}
+
+/// The same, where equations may have been compiled already.
+pub(crate) fn scenario_with(
+    source: SourceText,
+    changes: &Overrides,
+    catalog: &Catalog,
+    compiled: KnownModels,
+) -> Result<Scenario, BadModel> {
+    let built = read(&source, changes, catalog, compiled);
     built.map_err(|problems| BadModel { source, problems })
 }
 
@@ -41,6 +51,7 @@ fn read(
     source: &SourceText,
     changes: &Overrides,
     catalog: &Catalog,
+    compiled: KnownModels,
 ) -> Result<Scenario, Vec<Problem>> {
     let mut file = toml_file::parse(source).map_err(|problem| vec![problem])?;
     check_format(&file).map_err(|problem| vec![problem])?;
@@ -56,7 +67,7 @@ fn read(
         signals,
     };
 
-    model.build()
+    model.build(compiled)
 }
 
 /// Writes constants and expressions into the tables of systems; finds what drives inputs.
@@ -134,7 +145,7 @@ impl ModelTable<'_> {
         name.chars().map(printable).collect()
     }
 
-    fn build(mut self) -> Result<Scenario, Vec<Problem>> {
+    fn build(mut self, mut compiled: KnownModels) -> Result<Scenario, Vec<Problem>> {
         let mut problems = Vec::new();
         let times = times(&self.file.model, self.changes);
         let times = times.map_err(|problem| problems.push(problem)).ok();
@@ -147,7 +158,7 @@ impl ModelTable<'_> {
             problems.push(no_systems());
         }
 
-        let (mut parts, mut warnings) = self.parts(times, &mut problems);
+        let (mut parts, mut warnings) = self.parts(times, &mut compiled, &mut problems);
         if parts.len() < self.file.systems.len() {
             return Err(problems); // connections to systems that are not there would only add noise
         }
@@ -198,6 +209,7 @@ impl ModelTable<'_> {
                     choices,
                     changes: self.changes.clone(),
                     catalog: self.catalog.clone(),
+                    compiled,
                     ..scenario
                 })
             }
@@ -209,6 +221,7 @@ impl ModelTable<'_> {
     fn parts(
         &self,
         times: Option<(f64, f64)>,
+        compiled: &mut KnownModels,
         problems: &mut Vec<Problem>,
     ) -> (Vec<Part>, Vec<String>) {
         let mut reading = Reading {
@@ -216,7 +229,7 @@ impl ModelTable<'_> {
             folder: folder(self.source),
             // Without times an FMU is still opened, so that all that is wrong is said at once.
             fmus: FmuStore::new(self.changes, times.unwrap_or((0.0, 1.0))),
-            equations: KnownModels::default(),
+            equations: std::mem::take(compiled),
         };
         let mut parts = Vec::new();
         let mut warnings = Vec::new();
@@ -237,6 +250,7 @@ impl ModelTable<'_> {
                 Err(wrong) => problems.extend(wrong),
             }
         }
+        *compiled = reading.equations;
         (parts, warnings)
     }
 }

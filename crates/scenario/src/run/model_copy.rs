@@ -20,17 +20,11 @@ impl ModelCopy {
     /// Of this model, with what the probes found of its FMUs: they are not tried again.
     pub fn of(scenario: &Scenario) -> Self {
         let SourceText { path, text } = scenario.source.clone();
-        let known = scenario
-            .units()
-            .iter()
-            .map(|(_, prepared)| prepared.knowledge())
-            .collect();
-
         Self {
             path,
             text,
             changes: Overrides {
-                known,
+                known: scenario.known_of_fmus(),
                 ..scenario.changes.clone()
             },
         }
