@@ -385,7 +385,7 @@ fn shown(inner: &Interface, driven: &[usize]) -> Vec<usize> {
 }
 
 impl<S: System> System for Driven<S> {
-    forward_to_system!(system: presence, precision, input_degree, output_derivatives, step_rule);
+    forward_to_system!(system: presence, join_lane, precision, input_degree, output_derivatives, step_rule);
 
     fn interface(&self) -> &Interface {
         &self.interface

@@ -131,7 +131,7 @@ impl<S: System> Mapped<S> {
 }
 
 impl<S: System> System for Mapped<S> {
-    forward_to_system!(system: checkpoint, presence, precision, input_degree, output_derivatives, step_rule);
+    forward_to_system!(system: checkpoint, presence, join_lane, precision, input_degree, output_derivatives, step_rule);
 
     fn interface(&self) -> &Interface {
         &self.interface

@@ -239,7 +239,7 @@ impl<S: System> Overridden<S> {
 }
 
 impl<S: System> System for Overridden<S> {
-    forward_to_system!(system: presence, precision, input_degree, output_derivatives, step_rule);
+    forward_to_system!(system: presence, join_lane, precision, input_degree, output_derivatives, step_rule);
 
     fn interface(&self) -> &Interface {
         &self.interface

@@ -109,7 +109,7 @@ impl<S: System> Restricted<S> {
 }
 
 impl<S: System> System for Restricted<S> {
-    forward_to_system!(system: interface, checkpoint, presence, precision);
+    forward_to_system!(system: interface, checkpoint, presence, join_lane, precision);
 
     fn advance(
         &mut self,

@@ -89,6 +89,10 @@ pub trait System: Send {
     fn step_rule(&self) -> StepRule {
         StepRule::Free
     }
+
+    /// Systems of one lane are never asked at the same time: they may share what they need only
+    /// while they are asked.
+    fn join_lane(&mut self, _lane: usize) {}
 }
 
 /// A system behind a pointer is a system.
@@ -154,6 +158,10 @@ impl<S: System + ?Sized> System for Box<S> {
     fn step_rule(&self) -> StepRule {
         (**self).step_rule()
     }
+
+    fn join_lane(&mut self, lane: usize) {
+        (**self).join_lane(lane);
+    }
 }
 
 /// In the `impl System` of a wrapper: these methods are those of the system in the field `$inner`.
@@ -175,6 +183,11 @@ macro_rules! forward_to_system {
     (@ evaluate $inner:ident) => {
         fn evaluate(&mut self) -> Option<&mut dyn $crate::Evaluate> {
             self.$inner.evaluate()
+        }
+    };
+    (@ join_lane $inner:ident) => {
+        fn join_lane(&mut self, lane: usize) {
+            self.$inner.join_lane(lane);
         }
     };
     (@ checkpoint $inner:ident) => {

@@ -66,7 +66,10 @@ impl Threads {
     }
 
     /// The same with systems that have worked elsewhere before; no thread is started yet.
-    pub(crate) fn of_slots(slots: Vec<Slot>, known: Known, assignment: Assignment) -> Self {
+    pub(crate) fn of_slots(mut slots: Vec<Slot>, known: Known, assignment: Assignment) -> Self {
+        for (system, slot) in slots.iter_mut().enumerate() {
+            slot.system.join_lane(assignment.thread(system));
+        }
         let count = assignment.threads();
         let assignment = Arc::new(assignment);
         let work = slots.iter().map(|slot| slot.work).collect();

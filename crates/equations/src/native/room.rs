@@ -37,6 +37,8 @@ pub(super) struct Room {
     /// Whose parameters are loaded, and whose stepper this is.
     loaded: u64,
     owner: Weak<ParameterSet>,
+    /// The lane of the system that is in it.
+    pub lane: usize,
 }
 
 impl Room {
@@ -62,6 +64,7 @@ impl Room {
                 .map(|shape| Box::new(Watch::new(model.states.len(), shape, clauses))),
             delays: DelayLine::of(definition),
             loaded: 0,
+            lane: 0,
             owner: Weak::new(),
         }
     }
@@ -82,6 +85,7 @@ impl Room {
             watch: None,
             delays: None,
             loaded: 0,
+            lane: 0,
             owner: Weak::new(),
         }
     }
@@ -94,7 +98,7 @@ impl Room {
         if let Some(engine) = self.exact.take()
             && let Some(owner) = self.owner.upgrade()
         {
-            owner.engines.give(engine);
+            owner.engines.give(self.lane, engine);
         }
 
         self.loaded = set.number;
@@ -103,7 +107,7 @@ impl Room {
         if set.shared().exact {
             let users = Arc::strong_count(set);
             let make = || Box::new(LinearEngine::new(&set.model, 0, users));
-            self.exact = Some(set.engines.take(make));
+            self.exact = Some(set.engines.take(self.lane, make));
         }
     }
 }

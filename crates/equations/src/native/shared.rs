@@ -1,7 +1,7 @@
 //! What systems with the same equations share: programs, descriptions of variables, and room to
 //! work in.
 //!
-//! Nothing here says where a system is. Rooms go from system to system, one for each thread, and
+//! Nothing here says where a system is. Rooms go from system to system, one for each lane, and
 //! are filled anew with every call; what was found for given parameters, such as the exponentials
 //! of exact steps, is the same for all that have these parameters.
 
@@ -162,15 +162,16 @@ impl ParameterSet {
 
     /// A room in which the parameters are these. It goes back to where it came from by
     /// [`Self::leave`].
-    pub fn enter(self: &Arc<Self>) -> Box<Room> {
-        let shared = self.shared();
-        let mut room = shared.rooms.take(|| Box::new(Room::shared(self)));
+    pub fn enter(self: &Arc<Self>, lane: usize) -> Box<Room> {
+        let rooms = &self.shared().rooms;
+        let mut room = rooms.take(lane, || Box::new(Room::shared(self)));
+        room.lane = lane;
         room.load(self);
         room
     }
 
     /// The room is free for others.
     pub fn leave(&self, room: Box<Room>) {
-        self.shared().rooms.give(room);
+        self.shared().rooms.give(room.lane, room);
     }
 }

@@ -36,6 +36,8 @@ pub struct NativeSystem {
     clock: Clock,
     /// Whether the run has begun: before, no clause runs.
     begun: bool,
+    /// Systems of the same lane share a room.
+    lane: usize,
 }
 
 /// Where a system works.
@@ -71,6 +73,7 @@ impl NativeSystem {
             crossed: false,
             clock: Clock::new(definition.sample),
             begun: model.whens.is_empty(),
+            lane: 0,
         }
     }
 
@@ -86,7 +89,7 @@ impl NativeSystem {
     pub(super) fn work<R>(&mut self, act: impl FnOnce(&mut Stepper<'_>) -> R) -> R {
         let mut borrowed = match &self.place {
             WorkPlace::Own(_) => None,
-            WorkPlace::Shared(set) => Some(set.enter()),
+            WorkPlace::Shared(set) => Some(set.enter(self.lane)),
         };
         let room = match (&mut self.place, &mut borrowed) {
             (WorkPlace::Own(room), _) | (_, Some(room)) => room,
@@ -232,6 +235,10 @@ impl System for NativeSystem {
 
     fn output_derivatives(&self) -> usize {
         2
+    }
+
+    fn join_lane(&mut self, lane: usize) {
+        self.lane = lane;
     }
 }
 

@@ -155,7 +155,7 @@ impl<S: System> Costarica<S> {
 }
 
 impl<S: System> System for Costarica<S> {
-    forward_to_system!(system: interface, presence, precision, linearize, evaluate, input_degree, step_rule);
+    forward_to_system!(system: interface, presence, join_lane, precision, linearize, evaluate, input_degree, step_rule);
 
     fn begin(
         &mut self,

@@ -38,7 +38,7 @@ impl EventsSystem {
 }
 
 impl System for EventsSystem {
-    forward_to_system!(system: linearize, evaluate, checkpoint, presence, precision, input_degree, output_derivatives, step_rule);
+    forward_to_system!(system: linearize, evaluate, checkpoint, presence, join_lane, precision, input_degree, output_derivatives, step_rule);
 
     fn interface(&self) -> &Interface {
         &self.interface
