@@ -8,7 +8,8 @@
 //! The third is no measurement but a model: what many ranks would bring on a cluster, if rank 0 handles one message after the
 //! other, each at the cost of the exchange with a second rank that was measured here, and a network adds its latency.
 //!
-//! `workers 10` makes ten runs of each instead of three.
+//! `workers 10` makes ten runs of each instead of three, `workers 10 3` runs of three seconds. Short runs bring less: what is found
+//! out at the start of a run and about its errors is found in a single thread.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use serde_json::Value;
 
 /// Runs of each kind.
 const RUNS: usize = 3;
-/// A run takes about so long in a single thread.
+/// A run takes about so long in a single thread, unless it is said.
 const SECONDS: f64 = 0.4;
 /// Links of the chains of sines whose systems take about so long for a step.
 const SIZES: [(&str, usize); 4] = [
@@ -127,6 +128,7 @@ struct Bench {
     program: PathBuf,
     folder: PathBuf,
     runs: usize,
+    seconds: f64,
     kinds: Vec<&'static Kind>,
 }
 
@@ -138,10 +140,12 @@ impl Bench {
         let folder = std::env::temp_dir().join(format!("dovetail-workers-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for models");
         let runs = std::env::args().nth(1).map(|text| text.parse());
+        let seconds = std::env::args().nth(2).map(|text| text.parse());
         let mut bench = Self {
             program,
             folder,
             runs: runs.map_or(RUNS, |runs| runs.expect("a number of runs")),
+            seconds: seconds.map_or(SECONDS, |seconds| seconds.expect("a number of seconds")),
             kinds: Vec::new(),
         };
 
@@ -259,7 +263,7 @@ impl Bench {
             for method in METHODS {
                 let alone = self.step_seconds(self.kinds[0], &model, method, 3);
                 let alone = alone.expect("a single thread works everywhere");
-                let steps = ((SECONDS / alone) as usize).clamp(20, 20_000);
+                let steps = ((self.seconds / alone) as usize).clamp(20, 200_000);
                 let medians = self.medians(&model, method, steps);
                 let numbers = medians.iter().skip(1).map(|seconds| medians[0] / seconds);
                 let numbers = numbers.map(|ratio| significant(ratio, 3));

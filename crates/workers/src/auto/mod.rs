@@ -2,8 +2,8 @@
 //!
 //! The first calls are made in a single thread and watched. Where threads would pay, the systems
 //! move into them; if the calls are then not faster (cores that were thought to be free are not),
-//! they move back and stay. Systems that were light may become heavy: after ever longer whiles the
-//! watch is repeated. Answers do not depend on any of this, to the last bit.
+//! they move back. Systems that were light may become heavy, and cores that were busy free: after
+//! ever longer whiles the watch is repeated. Answers do not depend on any of this, to the last bit.
 
 mod measurement;
 
@@ -24,6 +24,8 @@ use measurement::{Finding, Measurement, median};
 
 /// A single thread is watched again after so many calls; every later while is longer by a factor.
 const FIRST_WHILE: u64 = 1000;
+/// The same where threads should have been faster, and were not.
+const FIRST_WHILE_AFTER_TRY: u64 = 100;
 const LONGER: u64 = 4;
 /// So many calls are made in threads before they are judged,
 const CALLS_IN_THREADS: usize = 24;
@@ -67,6 +69,8 @@ pub struct Auto {
     phase: Phase,
     /// How many calls the next while without a watch has.
     next_while: u64,
+    /// And the next one after threads were tried in vain.
+    next_while_after_try: u64,
     reason: Reason,
 }
 
@@ -115,6 +119,7 @@ impl Auto {
             threads,
             phase: Phase::Decided,
             next_while: FIRST_WHILE,
+            next_while_after_try: FIRST_WHILE_AFTER_TRY,
             reason: obstacle.map_or(Reason::TooFewSteps, Reason::Obstacle),
         };
 
@@ -205,10 +210,7 @@ impl Auto {
     fn decide(&mut self, finding: Finding) {
         if !finding.pays() {
             self.reason = Reason::SingleIsFaster(finding);
-            self.phase = Phase::Settled {
-                left: self.next_while,
-            };
-            self.next_while = self.next_while.saturating_mul(LONGER);
+            self.phase = settle(&mut self.next_while);
             return;
         }
 
@@ -229,11 +231,13 @@ impl Auto {
 
     /// Threads have been tried: they stay if they are faster.
     fn judge(&mut self, faster: bool) {
-        if !faster {
+        if faster {
+            self.phase = Phase::Decided;
+        } else {
             self.move_to_single();
             self.reason = Reason::TriedInVain;
+            self.phase = settle(&mut self.next_while_after_try);
         }
-        self.phase = Phase::Decided;
     }
 
     fn explain(&self) -> String {
@@ -279,6 +283,13 @@ impl Auto {
             Place::Moving => unreachable!("BUG: systems are on their way already"),
         }
     }
+}
+
+/// Nothing is watched for a while; the next one is longer.
+fn settle(next_while: &mut u64) -> Phase {
+    let left = *next_while;
+    *next_while = left.saturating_mul(LONGER);
+    Phase::Settled { left }
 }
 
 /// Why there is no need to look whether threads would pay, if there is none.

@@ -127,6 +127,8 @@ fn systems_that_were_tried_in_threads_come_back() {
     step(&mut workers, 6..9);
     let choice = workers.choice().expect("a choice");
     assert_eq!(choice, "a single thread: 2 were tried, and were no faster");
+    // They are looked at again: what kept the cores busy may have ended.
+    assert!(matches!(workers.phase, Phase::Settled { left } if left < FIRST_WHILE_AFTER_TRY));
 }
 
 #[test]
