@@ -1,5 +1,6 @@
 //! What speaks for a result, and against it.
 
+use std::collections::HashMap;
 use std::io;
 
 use dovetail_core::{Notice, Remedy, readable};
@@ -18,8 +19,10 @@ impl Interfaces {
     pub fn of(scenario: &Scenario, everything: &Selection) -> Option<Self> {
         // Equations have no texts: all their variables are in the rows.
         let definitions = scenario.definitions().ok()?;
+        let names = everything.variables().iter().map(|v| v.name.as_str());
+        let columns: HashMap<&str, usize> = names.zip(0..).collect();
         let places: Vec<RowLayout> = (0..scenario.connections.systems())
-            .map(|k| places(scenario, everything, k))
+            .map(|k| places(scenario, &columns, k))
             .collect();
         let span = scenario.stop_time - scenario.start_time;
         let defect = Defect::new(&definitions, &scenario.connections, &places, span)?;
@@ -48,15 +51,14 @@ fn error_of(found: &ErrorEstimate, variable: &Variable, scenario: &Scenario) -> 
     all.get(variable.stacked(&scenario.connections)).copied()
 }
 
-/// Where the variables of a system are in a row; a state that is an output too has one place.
-fn places(scenario: &Scenario, everything: &Selection, system: usize) -> RowLayout {
+/// Where the variables of a system are in a row, given the column of each name; a state that is an
+/// output too has one place.
+fn places(scenario: &Scenario, columns: &HashMap<&str, usize>, system: usize) -> RowLayout {
     let interface = &scenario.connections.interfaces()[system];
     let place = |name: &String| {
         let full = interface.qualified(name);
-        everything
-            .variables()
-            .iter()
-            .position(|variable| variable.name == full)
+        *columns
+            .get(full.as_str())
             .expect("BUG: all variables are there")
     };
 

@@ -110,9 +110,8 @@ impl<'a> Resolver<'a> {
         let Some((system, name)) = to.get_ref().split_once('.') else {
             return Ok(());
         };
-        let part = self.parts.iter().find(|part| part.name() == system);
-        match part {
-            Some(part) if part.drives(name) => Err(fed_twice(to)),
+        match self.systems.get(system) {
+            Some(&(k, ..)) if self.parts[k].drives(name) => Err(fed_twice(to)),
             _ => Ok(()),
         }
     }
