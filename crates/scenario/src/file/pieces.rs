@@ -10,13 +10,19 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
-use super::toml_file::ModelFile;
+use super::toml_file::{self, ModelFile};
+use crate::diagnostic::{Problem, SourceText};
 
 /// A piece has at least so many bytes: then tokens are few beside the rest of a large model.
 const LEAST_BYTES: usize = 1 << 16;
 
+/// Reads a model file of any size.
+pub(super) fn parse(source: &SourceText) -> Result<ModelFile, Problem> {
+    read(&source.text).map_or_else(|| toml_file::parse(source), Ok)
+}
+
 /// The file as its pieces say it; nothing where it has only one, or they do not go together.
-pub(super) fn read(text: &str) -> Option<ModelFile> {
+fn read(text: &str) -> Option<ModelFile> {
     let mut pieces = pieces(text).peekable();
     let mut whole: Option<ModelFile> = None;
     let mut offset = 0;

@@ -10,8 +10,9 @@ use super::connect::connect;
 use super::constants::{self, check_format, constants};
 use super::events;
 use super::overriding;
+use super::pieces;
 use super::signals::{self, Signals};
-use super::toml_file::{self, Header, ModelFile};
+use super::toml_file::{Header, ModelFile};
 use crate::catalog::Catalog;
 use crate::diagnostic::{BadModel, Problem, SourceText, printable};
 use crate::equations::text::KnownModels;
@@ -53,7 +54,7 @@ fn read(
     catalog: &Catalog,
     compiled: KnownModels,
 ) -> Result<Scenario, Vec<Problem>> {
-    let mut file = toml_file::parse(source).map_err(|problem| vec![problem])?;
+    let mut file = pieces::parse(source).map_err(|problem| vec![problem])?;
     check_format(&file).map_err(|problem| vec![problem])?;
     check_keys(&file, catalog).map_err(|problem| vec![problem])?;
     overriding::apply(changes, &mut file, catalog).map_err(|problem| vec![problem])?;

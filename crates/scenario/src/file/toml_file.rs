@@ -5,7 +5,6 @@ use std::ops::Range;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::pieces;
 use crate::diagnostic::{Problem, SourceText};
 use crate::source::table::{Named, SystemTable};
 use crate::source::value::Given;
@@ -122,10 +121,6 @@ pub(crate) struct EventTable {
 
 /// Reads the text. A problem here is one of TOML, of an unknown key or of a wrong type.
 pub(crate) fn parse(source: &SourceText) -> Result<ModelFile, Problem> {
-    if let Some(file) = pieces::read(&source.text) {
-        return Ok(file);
-    }
-
     toml::from_str(&source.text).map_err(|error| {
         let message = error.message().trim_end().to_owned();
         let span = error.span().unwrap_or(0..0);
