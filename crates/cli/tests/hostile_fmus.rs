@@ -250,8 +250,8 @@ fn judge(case: &Case, seen: &Seen, undisturbed: &str, rows: &str) -> Option<Stri
     if case.place == "destructor" && seen.code == Some(0) && rows == undisturbed {
         return None; // the program has done its work
     }
-    if case.kind == "close" && seen.code == Some(0) && rows == undisturbed {
-        return None; // where no side of the channel had to sleep, nobody needed what was closed
+    if case.kind == "close" && seen.code == Some(0) && rows == undisturbed && says {
+        return None; // no side of the channel had to sleep: it shows only when the process ends
     }
     if case.is_after_run() {
         let warned = seen.out.contains("warning") || says;
