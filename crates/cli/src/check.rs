@@ -1,5 +1,7 @@
 //! `dovetail check`: everything that can be known without running.
 
+mod json;
+
 use std::fmt::Write;
 
 use dovetail::guaranteed::Interval;
@@ -28,6 +30,10 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     arguments.changes.start_at_rest(&mut scenario, &options)?;
     let chosen = scenario.chosen_method(&options)?;
     scenario.start(&options)?;
+
+    if arguments.json {
+        return output::print_json(&json::findings(&scenario, &options, chosen)?);
+    }
     output::print(&findings(&scenario, &options, chosen)?)
 }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dovetail::methods::AUTO;
 use dovetail::report::{
-    Comparison, Kind, RunSummary, Selection, Trajectory, Variables, comparison_page,
-    comparison_table, measure, measured_order,
+    Comparison, Kind, RunSummary, Selection, TableFormat, Trajectory, Variables, comparison_page,
+    comparison_table, measure, measured_order, paper_table,
 };
 use dovetail::scenario::{RunOptions, Scenario, registry};
 use dovetail::{Executed, Keep};
@@ -59,7 +59,7 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
         page.write(&comparison_page(&scenario.name, &series.runs))?;
     }
 
-    series.show()?;
+    series.show(&arguments.format)?;
     let too_far = arguments.within.and_then(|most| series.too_far(most));
     series.end()?;
     too_far.map_or(Ok(()), |variables| Err(Failure::TooFar(variables)))
@@ -125,6 +125,7 @@ impl Series<'_> {
             selection: &self.selection,
             keep: Keep::Measured,
             file: file.as_deref(),
+            real_time: None,
             shared: self.shared,
             interrupted,
         };
@@ -159,7 +160,7 @@ impl Series<'_> {
         Ok(())
     }
 
-    fn show(&self) -> Result<(), Failure> {
+    fn show(&self, format: &str) -> Result<(), Failure> {
         if self.shared.json {
             let all: Vec<_> = self.runs.iter().map(RunSummary::to_json).collect();
             return output::print_json(&serde_json::Value::from(all));
@@ -167,7 +168,13 @@ impl Series<'_> {
         if self.shared.quiet {
             return Ok(());
         }
-        output::print(&comparison_table(&self.runs))
+        let table = match format {
+            "markdown" => paper_table(&self.runs, TableFormat::Markdown),
+            "latex" => paper_table(&self.runs, TableFormat::Latex),
+            "csv" => paper_table(&self.runs, TableFormat::Csv),
+            _ => comparison_table(&self.runs),
+        };
+        output::print(&table)
     }
 
     /// The worst variable of each run that is further than `most` from the reference.

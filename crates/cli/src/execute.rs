@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use dovetail::Observer;
 use dovetail::report::Selection;
 use dovetail::scenario::{RunOptions, Scenario, Session};
-use dovetail::{Executed, Execution, Keep, RowFile};
+use dovetail::{Executed, Execution, Keep, RealTime, RowFile};
 
 use crate::arguments::SharedArguments;
 use crate::failure::Failure;
@@ -20,6 +21,8 @@ pub(crate) struct Execute<'a> {
     pub selection: &'a Selection,
     pub keep: Keep,
     pub file: Option<&'a Path>,
+    /// Simulated seconds for each second of the clock, where the run is paced by it.
+    pub real_time: Option<f64>,
     pub shared: &'a SharedArguments,
     pub interrupted: &'a AtomicBool,
 }
@@ -34,12 +37,16 @@ impl Execute<'_> {
             self.scenario.start_time,
             self.scenario.stop_time,
         );
+        let pace = |factor| RealTime::new(factor, self.interrupted);
+        let mut pace = self.real_time.map(pace);
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
+        observers.extend(pace.as_mut().map(|pace| pace as &mut dyn Observer));
         let execution = Execution {
             keep: self.keep,
             file: self.row_file()?,
             output_interval: self.shared.output_interval,
             verify: self.shared.verify,
-            observers: vec![&mut progress],
+            observers,
         };
         let mut done = execution.run(
             self.scenario,
@@ -48,20 +55,22 @@ impl Execute<'_> {
             self.selection,
             self.interrupted,
         );
+        if let Some(pace) = &pace {
+            pace.summarize(&mut done.summary);
+        }
         remedies::word_summary(&mut done.summary);
 
         Ok(done)
     }
 
     fn row_file(&self) -> Result<Option<RowFile>, Failure> {
-        let names = self.selection.names();
-        self.file.map(|path| open_rows(path, &names)).transpose()
+        let open = |path: &Path| {
+            let units = self.shared.output_units;
+            Ok(RowFile {
+                name: path.display().to_string(),
+                sink: output::open(path, self.selection, units)?,
+            })
+        };
+        self.file.map(open).transpose()
     }
-}
-
-fn open_rows(path: &Path, names: &[String]) -> Result<RowFile, Failure> {
-    Ok(RowFile {
-        name: path.display().to_string(),
-        sink: output::open(path, names)?,
-    })
 }

@@ -13,6 +13,7 @@ mod inspect;
 mod interrupt;
 mod linearize;
 mod names;
+mod new;
 mod output;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
@@ -66,6 +67,7 @@ fn carry_out(command: &Command) -> Result<(), Failure> {
         Command::Linearize(arguments) => linearize::linearize(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Inspect(arguments) => inspect::inspect(arguments),
+        Command::New(arguments) => new::new(arguments),
         Command::Worker { memory_limit } => processes::worker(*memory_limit),
         Command::Completions { shell } => {
             let mut script = Vec::new();

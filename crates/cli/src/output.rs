@@ -5,7 +5,9 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use dovetail::report::{CsvFile, Sink, commands_a_terminal, for_terminal};
+use dovetail::report::{
+    CsvFile, MatTrajectory, Selection, Sink, commands_a_terminal, for_terminal,
+};
 
 use crate::failure::Failure;
 use crate::rescue::Rescued;
@@ -87,7 +89,7 @@ pub(crate) fn is_standard(path: &Path) -> bool {
 
 /// Refuses files whose names promise what will not be in them. A name without an ending promises nothing.
 pub(crate) fn check_endings(results: Option<&Path>, page: Option<&Path>) -> Result<(), Failure> {
-    check_ending("--output", results, &["csv", "parquet"])?;
+    check_ending("--output", results, &["csv", "parquet", "mat"])?;
     check_ending("--report", page, &["html", "htm"])
 }
 
@@ -114,18 +116,32 @@ pub(crate) fn has_ending(path: &Path, known: &str) -> bool {
         .is_some_and(|ending| ending.eq_ignore_ascii_case(known))
 }
 
-/// Opens a result file for these variables.
-pub(crate) fn open(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
+/// Opens a result file for these variables, where `units` is set with a line of units.
+pub(crate) fn open(
+    path: &Path,
+    selection: &Selection,
+    units: bool,
+) -> Result<Box<dyn Sink>, Failure> {
     let refuse = |error| Failure::cannot_write(path, error);
-    if is_standard(path) {
-        let file = standard_output().and_then(|out| CsvFile::new(Rescued::of(out), names));
-        Ok(Box::new(file.map_err(refuse)?))
-    } else if has_ending(path, "parquet") {
-        parquet(path, names)
-    } else {
-        let file = Rescued::create(&from_home(path)).and_then(|file| CsvFile::new(file, names));
-        Ok(Box::new(file.map_err(refuse)?))
+    if has_ending(path, "parquet") {
+        return parquet(path, &selection.names());
     }
+    if has_ending(path, "mat") {
+        let file = MatTrajectory::create(from_home(path), selection);
+        return Ok(Box::new(file.map_err(refuse)?));
+    }
+
+    let file = if is_standard(path) {
+        standard_output().map(Rescued::of)
+    } else {
+        Rescued::create(&from_home(path))
+    };
+    let file = file.and_then(|file| CsvFile::new(file, &selection.names()));
+    let file = file.and_then(|file| match units {
+        true => file.with_units(&selection.units()),
+        false => Ok(file),
+    });
+    Ok(Box::new(file.map_err(refuse)?))
 }
 
 /// Standard output as a file.

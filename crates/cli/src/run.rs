@@ -29,6 +29,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         selection: &selection,
         keep,
         file: shared.output.as_deref(),
+        real_time: arguments.real_time,
         shared,
         interrupted: interrupt::listen(),
     };

@@ -149,3 +149,15 @@ fn a_line_without_end_is_shown_in_part() {
         .says(&["unknown name `y`"]);
     assert!(done.err.len() < 5_000, "{} bytes", done.err.len());
 }
+
+#[test]
+fn what_a_check_finds_can_be_had_as_json() {
+    let done = dovetail(&["check", &example("damping-reaction"), "--json"]).exits(0);
+    let found: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(found["systems"]["body"]["states"], 2);
+    assert_eq!(found["systems"]["plate"]["rollback"], true);
+    assert_eq!(found["method"], "predictive");
+    assert_eq!(found["stop_time"], 10.0);
+    assert_eq!(found["algebraic_loops"].as_array().map(Vec::len), Some(1));
+    assert_eq!(found["warnings"], serde_json::json!([]));
+}

@@ -451,3 +451,20 @@ fn what_is_not_within_a_share_of_its_range_fails_by_name() {
         assert!(refused.err.contains("a positive number"), "{}", refused.err);
     }
 }
+
+#[test]
+fn the_table_is_printed_for_a_paper() {
+    let model = example("spring");
+    let printed = |format: &str| {
+        let all = ["--method", "jacobi", "--step", "0.1", "--format", format];
+        let done = dovetail(&[&["compare", model.as_str()], &all[..]].concat());
+        done.exits(0).out
+    };
+    assert!(printed("markdown").contains("| --- | ---: |"));
+    assert!(printed("latex").starts_with("\\begin{tabular}"));
+    let csv = printed("csv");
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines.len(), 2);
+    let count = |line: &str| line.split(',').count();
+    assert_eq!(count(lines[0]), count(lines[1]));
+}

@@ -31,6 +31,10 @@ fn the_summary_for_machines_has_the_documented_keys() {
         "systems",
         "final",
         "quality",
+        "version",
+        "model",
+        "start_time",
+        "stop_time",
     ];
     for key in documented {
         assert!(run.get(key).is_some(), "{key} is missing");

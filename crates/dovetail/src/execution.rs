@@ -321,6 +321,7 @@ fn summarize(
     let interfaces = scenario.connections.interfaces();
     let message = message(&end);
     let summary = RunSummary {
+        model: scenario.name.clone(),
         method: end.method.to_owned(),
         reason: end.reason.clone(),
         workers: end.workers.clone(),

@@ -39,7 +39,7 @@ fn early_ends(runs: &[RunSummary]) -> String {
 }
 
 /// The variables of any run, in the order in which they first appear.
-fn compared_variables(runs: &[RunSummary]) -> Vec<&str> {
+pub(crate) fn compared_variables(runs: &[RunSummary]) -> Vec<&str> {
     let mut all: Vec<&str> = vec![];
     let comparisons = runs.iter().filter_map(|run| run.comparison.as_ref());
 

@@ -6,6 +6,9 @@ use std::path::Path;
 
 use crate::sink::Sink;
 
+/// The unit of time: the first cell of a line of units.
+pub(crate) const TIME_UNIT: &str = "s";
+
 /// Writes `time,system.name,…` and then a line for each row, as it comes.
 ///
 /// Numbers have as many digits as it takes to read back the same `f64`, and no more.
@@ -27,15 +30,29 @@ impl<W: Write> CsvFile<W> {
     /// Writes to `writer`, the header at once. Give it a buffered one: every number is a small
     /// write.
     pub fn new(mut writer: W, names: &[String]) -> io::Result<Self> {
-        writer.write_all(b"time")?;
-        for name in names {
-            writer.write_all(b",")?;
-            write_field(&mut writer, name)?;
-        }
-
-        writer.write_all(b"\n")?;
+        write_line(&mut writer, "time", names.iter().map(String::as_str))?;
         Ok(Self { writer })
     }
+
+    /// A second line with units; empty where there is none.
+    pub fn with_units(mut self, units: &[Option<String>]) -> io::Result<Self> {
+        let units = units.iter().map(|unit| unit.as_deref().unwrap_or_default());
+        write_line(&mut self.writer, TIME_UNIT, units)?;
+        Ok(self)
+    }
+}
+
+fn write_line<'a>(
+    writer: &mut impl Write,
+    first: &str,
+    rest: impl Iterator<Item = &'a str>,
+) -> io::Result<()> {
+    writer.write_all(first.as_bytes())?;
+    for field in rest {
+        writer.write_all(b",")?;
+        write_field(writer, field)?;
+    }
+    writer.write_all(b"\n")
 }
 
 /// Quotes a field only where it would be misread without.
@@ -97,6 +114,19 @@ mod tests {
             reader.headers().unwrap(),
             vec!["time", "a.r[1]", "a.r[1,2]", "a.\"q\""]
         );
+    }
+
+    #[test]
+    fn a_line_of_units_may_follow_the_header() {
+        let mut bytes = vec![];
+        let names = ["a.x".to_owned(), "b.y".to_owned()];
+        let file = CsvFile::new(&mut bytes, &names).unwrap();
+        let mut file = file.with_units(&[Some("rad/s".into()), None]).unwrap();
+        file.row(0.0, &[1.0, 2.0]).unwrap();
+        file.close().unwrap();
+        assert_eq!(bytes, b"time,a.x,b.y\ns,rad/s,\n0.0,1.0,2.0\n");
+        let read = crate::reference::ReferenceFile::read(&bytes[..], "rows.csv").unwrap();
+        assert_eq!(read.times(), [0.0]);
     }
 
     #[test]

@@ -30,7 +30,20 @@ impl RunSummary {
             "completed": self.completed,
             "reached": self.reached,
             "message": self.message.as_ref().map(|message| &message.text),
+            "version": env!("CARGO_PKG_VERSION"),
+            "model": self.model,
+            "start_time": self.start,
+            "stop_time": self.stop,
         });
+
+        if let Some(pace) = &self.real_time {
+            object["real_time"] = json!({
+                "factor": pace.factor,
+                "late_steps": pace.late,
+                "late_share": pace.late_share(),
+                "worst_lateness": pace.worst_lateness,
+            });
+        }
 
         if let Some(comparison) = &self.comparison {
             object["error"] = map_of(&comparison.error, measures_json);
@@ -125,7 +138,7 @@ mod tests {
     #[test]
     fn a_run_has_these_keys_in_this_order() {
         let all = "method reason workers step steps rejected iterations integrations linearizations \
-                   wall_seconds systems final quality completed reached message";
+                   wall_seconds systems final quality completed reached message version model start_time stop_time";
         let json = example().to_json();
         assert_eq!(keys(&json), all.split_whitespace().collect::<Vec<_>>());
         let quality = "verdict verdict_reason residual residual_variable estimated_error \
@@ -171,7 +184,7 @@ mod tests {
     #[test]
     fn a_comparison_adds_error_and_order() {
         let json = compared("jacobi", 0.1, 0.5, Some(1.0)).to_json();
-        assert_eq!(keys(&json)[16..], ["error", "order"]);
+        assert_eq!(keys(&json)[20..], ["error", "order"]);
         assert_eq!(keys(&json["error"]["mass.x"]), ["nrmse", "l2", "max"]);
         assert_eq!(json["order"], json!({ "spring.F": 1.0, "mass.x": 1.0 }));
     }

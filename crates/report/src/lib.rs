@@ -27,7 +27,9 @@ mod interpolation;
 mod json;
 mod linear_model;
 mod mat_file;
+mod mat_trajectory;
 mod number;
+mod paper_table;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod plot;
@@ -58,7 +60,9 @@ pub use errors::{ErrorMeasures, measure, measured_order};
 pub use html::report_page;
 pub use linear_model::LinearModel;
 pub use mat_file::MatFile;
+pub use mat_trajectory::MatTrajectory;
 pub use number::significant;
+pub use paper_table::{TableFormat, paper_table};
 #[cfg(feature = "parquet")]
 pub use parquet_file::ParquetFile;
 pub use plot::{Curve, band_plot, error_plot, line_plot};
@@ -66,7 +70,7 @@ pub use recorder::Recorder;
 pub use reference::{ReferenceError, ReferenceFile};
 pub use schedule::Rows;
 pub use sink::{LastRow, RowSummary, Sink};
-pub use summary::{Comparison, FinalValue, FmiCosts, Quality, RunSummary, SystemWork};
+pub use summary::{Comparison, FinalValue, FmiCosts, PaceReport, Quality, RunSummary, SystemWork};
 pub use table::{Alignment, Table, commands_a_terminal, for_terminal};
 pub use trajectory::Trajectory;
 pub use tube_file::TubeFile;

@@ -31,6 +31,11 @@ impl<W: Write> MatFile<W> {
         self.doubles(values.iter().copied())
     }
 
+    /// The header of a matrix of so many rows, whose columns are still to come.
+    pub(crate) fn announce(&mut self, name: &str, rows: usize) -> io::Result<()> {
+        self.header(DOUBLES, name, (rows, 0), false)
+    }
+
     /// A column of complex numbers, each as real and imaginary part.
     pub fn complex_column(&mut self, name: &str, values: &[(f64, f64)]) -> io::Result<()> {
         self.header(DOUBLES, name, (values.len(), 1), true)?;

@@ -9,6 +9,8 @@ use csv::StringRecord;
 
 use dovetail_core::nearest;
 
+use crate::csv_file::TIME_UNIT;
+
 /// Times this near, as a fraction of the spacing of the rows, are the same time.
 const COINCIDENT: f64 = 1e-9;
 
@@ -172,7 +174,10 @@ impl ReferenceFile {
 
         let mut record = StringRecord::new();
         while reader.read_record(&mut record).map_err(unreadable)? {
-            reference.push(&record)?;
+            // The second line may have units.
+            if !(reference.times.is_empty() && record.get(0) == Some(TIME_UNIT)) {
+                reference.push(&record)?;
+            }
         }
 
         if reference.times.is_empty() {

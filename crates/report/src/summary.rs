@@ -9,6 +9,8 @@ use crate::verdict::Verdict;
 /// A run in figures, for machines ([`RunSummary::to_json`]) and people ([`RunSummary::to_text`]).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunSummary {
+    /// The name of the model.
+    pub model: String,
     /// The coupling method.
     pub method: String,
     /// Why it was chosen, where the engine chose it.
@@ -37,6 +39,8 @@ pub struct RunSummary {
     pub systems: Vec<SystemWork>,
     /// How long the run took.
     pub wall_seconds: f64,
+    /// How well it kept pace with the clock, where it was to.
+    pub real_time: Option<PaceReport>,
     /// All variables at the time reached.
     pub final_values: Vec<FinalValue>,
     /// How good the result is, as far as is known without a reference.
@@ -45,6 +49,28 @@ pub struct RunSummary {
     pub comparison: Option<Comparison>,
     /// The options that differ from run to run of a comparison, with their values in this one.
     pub varied: Vec<(String, String)>,
+}
+
+/// How well a run has kept pace with the clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PaceReport {
+    /// Simulated seconds for each second of the clock.
+    pub factor: f64,
+    /// Steps that were to end at their time.
+    pub steps: u64,
+    /// Those that ended more than a millisecond later.
+    pub late: u64,
+    /// By how many seconds of the clock at most.
+    pub worst_lateness: f64,
+    /// The simulated time at which that was.
+    pub worst_time: f64,
+}
+
+impl PaceReport {
+    /// The share of steps that were late.
+    pub fn late_share(&self) -> f64 {
+        self.late as f64 / self.steps.max(1) as f64
+    }
 }
 
 /// What a system did in a run.

@@ -1,6 +1,6 @@
 //! The variables of a model, under the names by which users know them.
 
-use dovetail_core::{Connections, Interface, SignalKind, glob, nearest};
+use dovetail_core::{Connections, Interface, SignalKind, glob, list_names, nearest};
 
 /// What a variable is to its system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,17 +62,31 @@ pub struct Selection {
     variables: Vec<Variable>,
 }
 
-/// A pattern that fits no variable.
+/// A pattern that fits no variable, or a name without its system that several systems have.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error(
-    "no variable matches `{pattern}`{}",
-    suggestion.as_ref().map(|s| format!("; did you mean `{s}`?")).unwrap_or_default()
-)]
-pub struct UnknownPattern {
-    /// What was asked for.
-    pub pattern: String,
-    /// What was probably meant.
-    pub suggestion: Option<String>,
+pub enum UnknownPattern {
+    /// It fits nothing.
+    #[error(
+        "no variable matches `{pattern}`{}",
+        suggestion.as_ref().map(|s| format!("; did you mean `{s}`?")).unwrap_or_default()
+    )]
+    NoMatch {
+        /// The pattern.
+        pattern: String,
+        /// What was probably meant.
+        suggestion: Option<String>,
+    },
+    /// Several systems have a variable of this name.
+    #[error(
+        "several systems have a variable `{name}`: choose from {}",
+        list_names(candidates)
+    )]
+    Ambiguous {
+        /// The name, without a system.
+        name: String,
+        /// What may be meant.
+        candidates: Vec<String>,
+    },
 }
 
 impl Variables {
@@ -111,15 +125,34 @@ impl Variables {
         self.all.iter().map(|variable| variable.name.as_str())
     }
 
-    /// The variables that fit one of `globs` (`*` and `?`) at least; without any glob, all.
+    /// The variables that fit one of `globs` (`*` and `?`) at least; without any glob, all. A name that only one system has
+    /// will do without the system.
     pub fn select(&self, globs: &[String]) -> Result<Selection, UnknownPattern> {
-        let matches_none = |glob: &&String| !self.names().any(|name| glob::matches(glob, name));
-        if let Some(unknown) = globs.iter().find(matches_none) {
-            return Err(self.unknown(unknown));
-        }
+        let whole = globs.iter().map(|glob| self.qualified(glob));
+        let whole = whole.collect::<Result<Vec<&str>, _>>()?;
 
-        let matches_any = |name: &str| globs.iter().any(|glob| glob::matches(glob, name));
+        let matches_any = |name: &str| whole.iter().any(|glob| glob::matches(glob, name));
         Ok(self.filtered(|variable| globs.is_empty() || matches_any(&variable.name)))
+    }
+
+    /// A pattern that fits something: itself, or the whole name of the one variable whose name it is.
+    fn qualified<'a>(&'a self, pattern: &'a str) -> Result<&'a str, UnknownPattern> {
+        if self.names().any(|name| glob::matches(pattern, name)) {
+            return Ok(pattern);
+        }
+        let is_meant = |name: &&str| {
+            let bare = name.split_once('.').map(|(_, bare)| bare);
+            bare == Some(pattern)
+        };
+        let candidates: Vec<&str> = self.names().filter(is_meant).collect();
+        match candidates[..] {
+            [] => Err(self.unknown(pattern)),
+            [one] => Ok(one),
+            _ => Err(UnknownPattern::Ambiguous {
+                name: pattern.into(),
+                candidates: candidates.into_iter().map(String::from).collect(),
+            }),
+        }
     }
 
     /// The variables of exactly these names.
@@ -152,7 +185,7 @@ impl Variables {
         } else {
             nearest(pattern, self.names())
         };
-        UnknownPattern {
+        UnknownPattern::NoMatch {
             pattern: pattern.into(),
             suggestion: meant.map(String::from),
         }
@@ -213,6 +246,12 @@ impl Selection {
         let names = self.variables.iter().map(|variable| &variable.name);
         names.cloned().collect()
     }
+
+    /// Their units, in the same order.
+    pub fn units(&self) -> Vec<Option<String>> {
+        let units = self.variables.iter().map(|variable| &variable.unit);
+        units.cloned().collect()
+    }
 }
 
 #[cfg(test)]
@@ -252,6 +291,14 @@ mod tests {
             names(&["mass.x", "*.F"]).unwrap(),
             ["spring.F", "mass.F", "mass.x"]
         );
+    }
+
+    #[test]
+    fn a_name_that_one_system_has_will_do_without_the_system() {
+        assert_eq!(names(&["heat", "v"]).unwrap(), ["spring.heat", "mass.v"]);
+        let unclear = names(&["F"]).unwrap_err().to_string();
+        let whole = "several systems have a variable `F`: choose from `spring.F` and `mass.F`";
+        assert_eq!(unclear, whole);
     }
 
     #[test]

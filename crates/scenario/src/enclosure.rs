@@ -49,7 +49,7 @@ impl Scenario {
         let driven = position.is_some_and(|k| self.parts[k].source.equations().is_some());
         let help = match driven {
             true => {
-                "bounds follow from equations alone: feed its inputs by connections or expressions of time"
+                "bounds follow from equations alone: feed its inputs by connections in their own units or by expressions of time"
             }
             false => {
                 "only systems given as equations can be enclosed: write `states` and `equations` in place of the FMU"

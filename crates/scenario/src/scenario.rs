@@ -37,6 +37,9 @@ impl NoEquations {
             None if !part.overrides.is_empty() => {
                 "has variables that events override, for which there are no equations"
             }
+            None if !part.mappings.is_empty() => {
+                "has inputs whose units are converted, for which there are no equations"
+            }
             None => "is a system of another kind, and its equations are not known",
         };
         let system = part.name().to_owned();

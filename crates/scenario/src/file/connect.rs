@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use dovetail_core::{Interface, Mapping, SignalKind, Source, list_names, nearest};
+use dovetail_fmi::description::UnitDefinition;
 use toml::Spanned;
 
 use crate::connected::{Connected, finish, held_inputs};
@@ -12,6 +13,7 @@ use crate::file::toml_file::ConnectionTable;
 use crate::fmu::unit_of_measure::conversion;
 use crate::source::part::Part;
 use crate::source::value::Given;
+use crate::units::unit_named;
 
 /// An input or output, as stacked position.
 #[derive(Clone, Copy)]
@@ -268,16 +270,13 @@ impl<'a> Resolver<'a> {
             return Ok(Mapping::Identity);
         }
 
-        let source = self.parts[output.system]
-            .source
-            .unit_of_measure(&given.name);
-        let target = self.parts[input.system]
-            .source
-            .unit_of_measure(&wanted.name);
-        let converted = source.zip(target).and_then(|(source, target)| {
-            let relative = source.relative || target.relative;
-            conversion(source.definition, target.definition, relative)
-        });
+        let source = self.measure(output.system, &given.name, given_unit);
+        let target = self.measure(input.system, &wanted.name, wanted_unit);
+        let converted = source
+            .zip(target)
+            .and_then(|((from, a_difference), (to, difference))| {
+                conversion(&from, &to, a_difference || difference)
+            });
 
         converted.ok_or_else(|| {
             let message = format!(
@@ -285,8 +284,30 @@ impl<'a> Resolver<'a> {
                 from.get_ref(),
                 to.get_ref()
             );
-            Problem::at(to.span(), message).help("convert it in one of the two systems")
+            let unknown = [given_unit, wanted_unit]
+                .into_iter()
+                .find(|unit| unit_named(unit).is_none());
+            let help = match unknown {
+                Some(unit) => format!(
+                    "`{unit}` is not a known unit, so nothing is converted: write both alike, or \
+                     convert it in one of the two systems"
+                ),
+                None => {
+                    "they measure different things: convert it in one of the two systems".into()
+                }
+            };
+            Problem::at(to.span(), message).help(help)
         })
+    }
+
+    /// What the unit of a variable is, and whether the variable is a difference. What an FMU defines counts before what is
+    /// generally known of that name.
+    fn measure(&self, system: usize, variable: &str, unit: &str) -> Option<(UnitDefinition, bool)> {
+        let own = self.parts[system].source.unit_of_measure(variable);
+        let relative = own.is_some_and(|own| own.relative);
+        let defined = own.filter(|own| own.definition.exponents.is_some());
+        let definition = defined.map(|own| own.definition.clone());
+        Some((definition.or_else(|| unit_named(unit))?, relative))
     }
 
     /// A text goes to a text, and a number to a number.

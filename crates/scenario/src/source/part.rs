@@ -57,9 +57,11 @@ impl Part {
         }
     }
 
-    /// Whether its equations say all about it: nothing drives or overrides what they do not know.
+    /// Whether its equations say all about it: nothing drives, overrides or converts what they do not know.
     pub fn is_as_its_equations(&self) -> bool {
-        self.source.equations().is_some() && self.driving.is_empty() && self.overrides.is_empty()
+        let alone =
+            self.driving.is_empty() && self.overrides.is_empty() && self.mappings.is_empty();
+        alone && self.source.equations().is_some()
     }
 
     /// Whether something drives the input of this name.

@@ -1,0 +1,81 @@
+//! Units: converted in connections, and written beside results.
+
+mod support;
+
+use support::{Folder, Table, assert_near, dovetail, example, number, run_json};
+
+/// A motor in rpm and a load in rad/s; a heater in °C and a room in K.
+const CONVERTED: &str = "
+[model]
+stop-time = 1.0
+[systems.motor]
+states = { n = 30.0 }
+equations = \"der(n) = -n\"
+outputs = { speed = { value = \"n\", unit = \"rpm\" } }
+[systems.load]
+inputs = { w = { start = 0.0, unit = \"rad/s\" } }
+states = { angle = 0.0 }
+equations = \"der(angle) = w\"
+outputs = { turned = \"angle\", seen = \"w\" }
+[[connections]]
+from = \"motor.speed\"
+to = \"load.w\"
+";
+
+#[test]
+fn rpm_become_radians_a_second_under_every_method() {
+    let folder = Folder::new();
+    let model = folder.file("model.toml", CONVERTED);
+    let exact = std::f64::consts::PI * (1.0 - (-1.0_f64).exp());
+    for (method, within) in [("predictive", 1e-7), ("missiles", 1e-7), ("ifosmondi", 1e-6)] {
+        let run = run_json(&model, &["--method", method]);
+        assert_near(number(&run["final"]["load.angle"]), exact, within);
+    }
+    let steps = ["--method", "gauss-seidel", "--step", "1e-4"];
+    let run = run_json(&model, &steps);
+    assert_near(number(&run["final"]["load.angle"]), exact, 1e-4);
+}
+
+#[test]
+fn degrees_celsius_become_kelvin_with_their_offset() {
+    let folder = Folder::new();
+    let text = CONVERTED.replace("\"rpm\"", "\"degC\"");
+    let model = folder.file("model.toml", text.replace("\"rad/s\"", "\"K\""));
+    let run = run_json(&model, &["--method", "predictive"]);
+    let last = 30.0 * (-1.0_f64).exp() + 273.15;
+    assert_near(number(&run["final"]["load.seen"]), last, 1e-9);
+}
+
+#[test]
+fn one_unit_may_be_spelled_in_two_ways() {
+    let folder = Folder::new();
+    let text = CONVERTED.replace("\"rpm\"", "\"Nm\"");
+    let model = folder.file("model.toml", text.replace("\"rad/s\"", "\"N.m\""));
+    // Nothing is converted, so the equations still say all: the reference is there.
+    dovetail(&["compare", &model, "--method", "predictive", "-q"]).exits(0);
+}
+
+#[test]
+fn units_stand_in_a_second_line_where_that_is_wanted() {
+    let folder = Folder::new();
+    let model = folder.file("model.toml", CONVERTED);
+    let rows = folder.name("rows.csv");
+    let units = ["run", &model, "-o", &rows, "--output-units", "--record", "speed"];
+    dovetail(&units).exits(0);
+    let text = folder.read("rows.csv");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[..2], ["time,motor.speed", "s,rpm"]);
+    assert!(Table::parse(&text).rows.len() > 500);
+    let compare = ["compare", &model, "--reference", &rows, "--within", "1e-6"];
+    let compare = [&compare[..], &["--method", "predictive", "--record", "speed"]].concat();
+    dovetail(&compare).exits(0);
+    let refused = ["run", &model, "-o", &folder.name("x.mat"), "--output-units"];
+    dovetail(&refused).exits(2).says(&["--output-units", "CSV"]);
+}
+
+#[test]
+fn a_name_that_several_systems_have_needs_the_system() {
+    let refused = ["run", &example("lotka-volterra"), "--record", "population"];
+    let done = dovetail(&refused).exits(2);
+    done.says(&["`prey.population`", "`predator.population`"]);
+}
