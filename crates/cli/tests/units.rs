@@ -27,7 +27,11 @@ fn rpm_become_radians_a_second_under_every_method() {
     let folder = Folder::new();
     let model = folder.file("model.toml", CONVERTED);
     let exact = std::f64::consts::PI * (1.0 - (-1.0_f64).exp());
-    for (method, within) in [("predictive", 1e-7), ("missiles", 1e-7), ("ifosmondi", 1e-6)] {
+    for (method, within) in [
+        ("predictive", 1e-7),
+        ("missiles", 1e-7),
+        ("ifosmondi", 1e-6),
+    ] {
         let run = run_json(&model, &["--method", method]);
         assert_near(number(&run["final"]["load.angle"]), exact, within);
     }
@@ -60,14 +64,26 @@ fn units_stand_in_a_second_line_where_that_is_wanted() {
     let folder = Folder::new();
     let model = folder.file("model.toml", CONVERTED);
     let rows = folder.name("rows.csv");
-    let units = ["run", &model, "-o", &rows, "--output-units", "--record", "speed"];
+    let units = [
+        "run",
+        &model,
+        "-o",
+        &rows,
+        "--output-units",
+        "--record",
+        "speed",
+    ];
     dovetail(&units).exits(0);
     let text = folder.read("rows.csv");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[..2], ["time,motor.speed", "s,rpm"]);
     assert!(Table::parse(&text).rows.len() > 500);
     let compare = ["compare", &model, "--reference", &rows, "--within", "1e-6"];
-    let compare = [&compare[..], &["--method", "predictive", "--record", "speed"]].concat();
+    let compare = [
+        &compare[..],
+        &["--method", "predictive", "--record", "speed"],
+    ]
+    .concat();
     dovetail(&compare).exits(0);
     let refused = ["run", &model, "-o", &folder.name("x.mat"), "--output-units"];
     dovetail(&refused).exits(2).says(&["--output-units", "CSV"]);
