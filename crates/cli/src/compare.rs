@@ -174,6 +174,10 @@ impl Series<'_> {
             "csv" => paper_table(&self.runs, TableFormat::Csv),
             _ => comparison_table(&self.runs),
         };
+        if self.shared.verbose {
+            let details = self.runs.iter().map(|run| run.to_detailed_text() + "\n");
+            output::print(&details.collect::<String>())?;
+        }
         output::print(&table)
     }
 

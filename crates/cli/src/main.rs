@@ -17,6 +17,7 @@ mod new;
 mod output;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
+mod paint;
 mod processes;
 mod progress;
 mod ranks;

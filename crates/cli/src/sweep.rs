@@ -13,6 +13,7 @@ use dovetail::study::{
 use dovetail::{Error, Sweep, SweepStops};
 use serde_json::{Value, json};
 
+use crate::arguments::heading;
 use crate::arguments::{ChangeArguments, refuse_to_replace, seconds, thread_count};
 use crate::failure::Failure;
 use crate::names;
@@ -26,64 +27,64 @@ pub(crate) struct SweepArguments {
     pub model: PathBuf,
 
     /// Vary a parameter, or the start value of a state or an input: N values from LO to HI, any value between them (with
-    /// --sample), or these values; may be given again
-    #[arg(long, value_name = "NAME=LO:HI:N|A,B,C", value_parser = factor)]
+    /// --sample), or these values; repeatable
+    #[arg(long, value_name = "NAME=LO:HI:N|A,B,C", value_parser = factor, help_heading = heading::STUDY)]
     pub vary: Vec<Factor>,
 
     /// How many points to sample; what the model file gives as a box [lower, upper] is varied too
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = heading::STUDY)]
     pub sample: Option<NonZeroUsize>,
 
     /// How points are chosen [default: grid, with --sample latin-hypercube]
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", help_heading = heading::STUDY)]
     pub design: Option<DesignArgument>,
 
     /// Names the random choices of a design
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, help_heading = heading::STUDY)]
     pub seed: u64,
 
     /// What is kept of each run: final, min, max or mean of all recorded variables, or an expression such as
-    /// "max(car.x) - final(car.v)"; may be given again [default: final]
-    #[arg(long, value_name = "final|min|max|mean|EXPR")]
+    /// "max(car.x) - final(car.v)"; repeatable [default: final]
+    #[arg(long, value_name = "final|min|max|mean|EXPR", help_heading = heading::RESULTS)]
     pub keep: Vec<String>,
 
-    /// Keep these variables only (a pattern with * and ?); may be given again [default: all outputs and states]
-    #[arg(long, value_name = "GLOB")]
+    /// Keep these variables only (a pattern with * and ?); repeatable [default: all outputs and states]
+    #[arg(long, value_name = "GLOB", help_heading = heading::RESULTS)]
     pub record: Vec<String>,
 
     /// So many runs at a time [default: one for each core; models with FMUs have one]
-    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true, help_heading = heading::STUDY)]
     pub jobs: Option<NonZeroUsize>,
 
     /// Go on with the file of a sweep that was ended
-    #[arg(long)]
+    #[arg(long, help_heading = heading::STUDY)]
     pub resume: bool,
 
     /// The table: one row for each run
-    #[arg(long, short, value_name = "FILE.csv")]
+    #[arg(long, short, value_name = "FILE.csv", help_heading = heading::RESULTS)]
     pub output: PathBuf,
 
     /// Start no further run after this time, and keep what is there [default: no limit]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = heading::STUDY)]
     pub time_limit: Option<Duration>,
 
-    /// Coupling method [default: the model's, or else auto]
-    #[arg(long, short, value_name = "M", value_parser = names::METHODS)]
+    /// Coupling method; without it that of the model, or auto
+    #[arg(long, short, value_name = "M", value_parser = names::METHODS, help_heading = heading::METHOD)]
     pub method: Option<String>,
 
-    /// Macro-step [default: 1/500 of the run, or chosen by the methods that can]
-    #[arg(long, short, value_name = "H", allow_negative_numbers = true)]
+    /// Macro-step; without it, chosen by methods that can, otherwise 1/500 of the run
+    #[arg(long, short, value_name = "H", allow_negative_numbers = true, help_heading = heading::METHOD)]
     pub step: Option<String>,
 
     #[command(flatten)]
     pub changes: ChangeArguments,
 
-    /// Say nothing that is not an error
-    #[arg(long, short)]
+    /// Print errors only
+    #[arg(long, short, help_heading = heading::RESULTS)]
     pub quiet: bool,
 
     /// Print the summary as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RESULTS)]
     pub json: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::summary::RunSummary;
 use crate::table::{Alignment, Table};
 
 /// Lines longer than this wrap on too many terminals.
-const WIDEST: usize = 100;
+const WIDEST: usize = 80;
 
 /// What every run cost and is worth.
 const COSTS: [&str; 5] = ["step", "steps", "integrations", "seconds", "verdict"];

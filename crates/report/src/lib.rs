@@ -48,6 +48,7 @@ mod tube_file;
 mod tubes;
 mod variables;
 mod verdict;
+mod wrap;
 
 pub use band::Band;
 pub use comparison::comparison_table;
@@ -76,4 +77,5 @@ pub use trajectory::Trajectory;
 pub use tube_file::TubeFile;
 pub use tubes::Tubes;
 pub use variables::{Kind, Selection, UnknownPattern, Variable, Variables};
+pub use wrap::{LINE, paragraph};
 pub use verdict::{Caveat, ErrorSource, VariableError, VariableRanges, Verdict, judge};

@@ -120,6 +120,12 @@ impl Scenario {
         Ok(all)
     }
 
+    /// The equations of one system, where it has any.
+    pub fn definition(&self, system: usize) -> Option<&Definition> {
+        let known = self.parts.get(system)?.source.equations()?;
+        Some(known.definition)
+    }
+
     /// The equations of all systems with their boxes, or the first system that has none.
     pub(crate) fn equations(&self) -> Result<Vec<KnownEquations<'_>>, NoEquations> {
         let known = |part: &'_ Part| part.is_as_its_equations();

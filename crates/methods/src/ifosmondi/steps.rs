@@ -43,6 +43,14 @@ pub(super) enum StepSource {
 }
 
 impl StepSource {
+    /// The shortest and the longest step, where they were chosen.
+    pub fn step_sizes(&self) -> Option<(f64, f64)> {
+        match self {
+            Self::Given(_) => None,
+            Self::Chosen(chooser) => chooser.step_sizes(),
+        }
+    }
+
     pub fn step(&self, reached: f64, event: f64) -> MacroStep {
         match self {
             Self::Given(plan) => plan.step(reached, event),
@@ -101,9 +109,9 @@ impl Chooser {
         self.limits.step_of(size, reached, event)
     }
 
-    /// What may interest the user.
-    pub fn remark(&self) -> Option<String> {
-        self.limits.remark()
+    /// The shortest and the longest step taken.
+    pub fn step_sizes(&self) -> Option<(f64, f64)> {
+        self.limits.step_sizes()
     }
 
     fn shrink(&mut self, failed: MacroStep, factor: f64) -> bool {
