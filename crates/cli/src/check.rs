@@ -85,8 +85,11 @@ fn loops(scenario: &Scenario) -> String {
         return "No algebraic loops.\n".to_owned();
     }
 
-    let sentence =
-        |members| paragraph(&format!("Algebraic loop through {members}; it can be solved at the start."));
+    let sentence = |members| {
+        paragraph(&format!(
+            "Algebraic loop through {members}; it can be solved at the start."
+        ))
+    };
     loops.into_iter().map(sentence).collect()
 }
 

@@ -101,9 +101,8 @@ impl Series<'_> {
 
         for planned in plan {
             let done = self.execute(planned, interrupted)?;
-            let stopped = done.summary.message.is_some() && interrupted.load(Ordering::Relaxed);
             self.add(done, planned)?;
-            if stopped {
+            if interrupted.load(Ordering::Relaxed) {
                 break;
             }
         }

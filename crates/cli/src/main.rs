@@ -15,9 +15,9 @@ mod linearize;
 mod names;
 mod new;
 mod output;
+mod paint;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
-mod paint;
 mod processes;
 mod progress;
 mod ranks;

@@ -48,7 +48,9 @@ pub(crate) fn from_home(path: &Path) -> PathBuf {
 /// Writes to standard output, without what would command a terminal. A reader that has left (`| head`) ends the program without a word.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut text = for_terminal(text);
-    let colored = OUTPUT.get().map_or_else(|| paint::wanted(&io::stdout()), paint::wanted);
+    let colored = OUTPUT
+        .get()
+        .map_or_else(|| paint::wanted(&io::stdout()), paint::wanted);
     if colored {
         text = paint::painted(&text).into();
     }

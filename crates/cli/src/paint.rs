@@ -92,7 +92,9 @@ fn carets(source: &str) -> String {
 
 fn verdict(rest: &str) -> String {
     let word = rest.trim_start();
-    let found = VERDICTS.iter().find(|(verdict, _)| word.starts_with(verdict));
+    let found = VERDICTS
+        .iter()
+        .find(|(verdict, _)| word.starts_with(verdict));
     let Some((verdict, color)) = found else {
         return rest.to_owned();
     };

@@ -153,7 +153,9 @@ fn worded_problem(mut problem: Problem) -> Problem {
         None => message.clone(),
         Some(GivenChoice::Value { name, text }) => format!("--set {name}={text}: {message}"),
         Some(GivenChoice::Option { key, text }) => {
-            format!("{}: {message}", flag(&key, &text))
+            let named = format!("`{key}` ");
+            let rest = message.strip_prefix(&named).unwrap_or(message);
+            format!("{}: {rest}", flag(&key, &text))
         }
     };
     let help = [problem.help.take(), words(&take(&mut problem.remedies))];

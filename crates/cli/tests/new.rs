@@ -11,7 +11,7 @@ fn every_template_runs_at_once_and_well() {
         let path = folder.path().join("my \"first\" model");
         let path = path.to_str().unwrap();
         let said = dovetail(&["new", path, "--template", template]).exits(0);
-        assert!(said.out.contains("dovetail run"), "{}", said.out);
+        assert!(said.line().contains("dovetail run"), "{}", said.out);
 
         let model = format!("{path}/model.toml");
         let done = dovetail(&["run", &model, "--json"]).exits(0);

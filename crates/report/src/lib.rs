@@ -77,5 +77,5 @@ pub use trajectory::Trajectory;
 pub use tube_file::TubeFile;
 pub use tubes::Tubes;
 pub use variables::{Kind, Selection, UnknownPattern, Variable, Variables};
-pub use wrap::{LINE, paragraph};
 pub use verdict::{Caveat, ErrorSource, VariableError, VariableRanges, Verdict, judge};
+pub use wrap::{LINE, paragraph};

@@ -20,7 +20,10 @@ impl Table {
     /// A table with these column heads, which may have several lines.
     pub fn new(heads: &[(&str, Alignment)]) -> Self {
         let alignments = heads.iter().map(|(_, alignment)| *alignment);
-        let lines: Vec<Vec<&str>> = heads.iter().map(|(head, _)| head.lines().collect()).collect();
+        let lines: Vec<Vec<&str>> = heads
+            .iter()
+            .map(|(head, _)| head.lines().collect())
+            .collect();
         let height = lines.iter().map(Vec::len).max().unwrap_or(1);
         // Short heads stand at the bottom.
         let row = |row: usize| {

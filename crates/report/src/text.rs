@@ -162,7 +162,11 @@ impl RunSummary {
 
         if let Some(others) = systems.get(MOST_SHARES..).filter(|rest| !rest.is_empty()) {
             let seconds: f64 = others.iter().map(|(_, seconds)| seconds).sum();
-            parts.push(format!("{} others {}", others.len(), percent(seconds / all)));
+            parts.push(format!(
+                "{} others {}",
+                others.len(),
+                percent(seconds / all)
+            ));
         }
         entry("time", &parts.join(", "))
     }
@@ -180,8 +184,7 @@ impl RunSummary {
         let trials = counted(self.trials(), "trial");
         let linearizations = counted(self.linearizations(), "linearization");
         let iterations = counted(self.iterations, "iteration");
-        let work =
-            format!("{integrations} ({trials} among them), {linearizations}, {iterations}");
+        let work = format!("{integrations} ({trials} among them), {linearizations}, {iterations}");
         let workers = self.workers.as_ref();
 
         [
@@ -463,7 +466,10 @@ warning: `spring` takes its inputs as cubics, not quintics
             wall_seconds: 0.005,
             ..example()
         };
-        assert!(run.to_text().contains("\ntime      spring 75 %, mass 25 %\n"));
+        assert!(
+            run.to_text()
+                .contains("\ntime      spring 75 %, mass 25 %\n")
+        );
     }
 
     #[test]
@@ -504,10 +510,6 @@ warning: `spring` takes its inputs as cubics, not quintics
 
     #[test]
     fn a_run_without_anything_is_still_summed_up() {
-        assert!(
-            RunSummary::default()
-                .to_text()
-                .contains("steps     0\n")
-        );
+        assert!(RunSummary::default().to_text().contains("steps     0\n"));
     }
 }

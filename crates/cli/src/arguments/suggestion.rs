@@ -40,9 +40,11 @@ pub(crate) fn with_suggestion(mut error: Error) -> Error {
 
 fn tip(given: &str) -> Option<String> {
     let path = Path::new(given);
-    let is_model = path
-        .extension()
-        .is_some_and(|ending| MODELS.iter().any(|known| ending.eq_ignore_ascii_case(known)));
+    let is_model = path.extension().is_some_and(|ending| {
+        MODELS
+            .iter()
+            .any(|known| ending.eq_ignore_ascii_case(known))
+    });
     if is_model {
         return Some(format!("did you mean `dovetail run {given}`?"));
     }

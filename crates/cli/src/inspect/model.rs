@@ -106,7 +106,9 @@ pub(super) fn systems_json(scenario: &Scenario) -> Map<String, Value> {
 fn system_json(interface: &Interface, definition: Option<&Definition>) -> Value {
     let values = |names: &[String], values: &[f64]| -> Map<String, Value> {
         let pairs = named(names, values);
-        pairs.map(|(name, value)| (name.to_owned(), json!(value))).collect()
+        pairs
+            .map(|(name, value)| (name.to_owned(), json!(value)))
+            .collect()
     };
     json!({
         "source": if definition.is_some() { "equations" } else { "fmu" },
