@@ -12,6 +12,7 @@ mod housekeeping;
 mod inspect;
 mod interrupt;
 mod linearize;
+mod man;
 mod names;
 mod new;
 mod output;
@@ -23,8 +24,10 @@ mod progress;
 mod ranks;
 mod reference;
 mod remedies;
+mod reproduce;
 mod rescue;
 mod run;
+mod schema;
 mod sweep;
 mod words;
 
@@ -69,6 +72,9 @@ fn carry_out(command: &Command) -> Result<(), Failure> {
         Command::Check(arguments) => check::check(arguments),
         Command::Inspect(arguments) => inspect::inspect(arguments),
         Command::New(arguments) => new::new(arguments),
+        Command::Reproduce(arguments) => reproduce::reproduce(arguments),
+        Command::Schema => schema::print(),
+        Command::Man { folder } => man::write(folder),
         Command::Worker { memory_limit } => processes::worker(*memory_limit),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -219,13 +219,14 @@ mod tests {
             ("depends on", Alignment::Left),
         ]);
         table.row(vec!["a".into(), "5".into(), "one, two, three, four".into()]);
-        let expected = "\
-       input
-name  degree  depends on
-a          5  one, two,
-              three, four
-";
-        assert_eq!(table.narrowed(28).render(""), expected);
+        let expected = [
+            "       input",
+            "name  degree  depends on",
+            "a          5  one, two,",
+            "              three, four",
+            "",
+        ];
+        assert_eq!(table.narrowed(28).render(""), expected.join("\n"));
     }
 
     #[test]

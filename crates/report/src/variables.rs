@@ -316,7 +316,8 @@ mod tests {
         );
         assert_eq!(
             names(&["engine.*"]).unwrap_err().to_string(),
-            "no variable matches `engine.*`; the variables are `spring.v`"
+            "no variable matches `engine.*`; the variables are `spring.x`, `spring.heat`, `spring.F`, \
+             `mass.F`, `mass.v` and `mass.x`"
         );
     }
 }

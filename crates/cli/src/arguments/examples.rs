@@ -53,3 +53,19 @@ pub(crate) const NEW: &str = "\
 Examples:
   dovetail new drive
   dovetail new loop --template controller";
+
+pub(crate) const REPRODUCE: &str = "\
+Examples:
+  dovetail reproduce missiles
+  dovetail reproduce --report papers.html";
+
+pub(crate) const SCHEMA: &str = "\
+Examples:
+  dovetail schema > dovetail.schema.json
+
+With this first line an editor completes and checks a model file:
+  #:schema dovetail.schema.json";
+
+pub(crate) const MAN: &str = "\
+Examples:
+  dovetail man ~/.local/share/man/man1";

@@ -22,6 +22,7 @@ use crate::enclose::{EncloseArguments, EncloseWorkers};
 use crate::linearize::LinearizeArguments;
 use crate::names;
 use crate::new::NewArguments;
+use crate::reproduce::ReproduceArguments;
 use crate::sweep::SweepArguments;
 use values::{byte_count, pace, share};
 
@@ -59,6 +60,18 @@ pub(crate) enum Command {
     /// Create a folder with a model to start from
     #[command(after_help = examples::NEW)]
     New(NewArguments),
+    /// Run the tables and figures of five papers again, and show ours beside theirs
+    #[command(after_help = examples::REPRODUCE)]
+    Reproduce(ReproduceArguments),
+    /// Print a JSON schema of model files, for editors
+    #[command(after_help = examples::SCHEMA)]
+    Schema,
+    /// Write manual pages into a folder
+    #[command(after_help = examples::MAN)]
+    Man {
+        /// The folder; created if it is missing
+        folder: PathBuf,
+    },
     /// Serve another `dovetail` as the process of a system; started by --workers processes
     #[command(hide = true)]
     Worker {
@@ -83,9 +96,13 @@ impl Command {
             | Self::Linearize(_)
             | Self::Check(_) => true,
             Self::Inspect(arguments) => !arguments.without_running,
-            Self::Enclose(_) | Self::New(_) | Self::Worker { .. } | Self::Completions { .. } => {
-                false
-            }
+            Self::Enclose(_)
+            | Self::New(_)
+            | Self::Reproduce(_)
+            | Self::Schema
+            | Self::Man { .. }
+            | Self::Worker { .. }
+            | Self::Completions { .. } => false,
         }
     }
 
