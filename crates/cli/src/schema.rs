@@ -14,8 +14,13 @@ pub(crate) fn print() -> Result<(), Failure> {
     output::print_json(&schema())
 }
 
+/// The schema as a text.
+pub(crate) fn text() -> String {
+    format!("{:#}\n", schema())
+}
+
 /// The schema of model files.
-pub(crate) fn schema() -> Value {
+fn schema() -> Value {
     let mut schema: Value = serde_json::from_str(BASE).expect("BUG: the schema is JSON");
     schema["properties"]["method"]["properties"] = method_keys().into();
     schema
