@@ -15,7 +15,12 @@ fn every_template_runs_at_once_and_well() {
 
         let model = format!("{path}/model.toml");
         let text = std::fs::read_to_string(&model).unwrap();
-        let schema = text.lines().next().unwrap().strip_prefix("#:schema ").unwrap();
+        let schema = text
+            .lines()
+            .next()
+            .unwrap()
+            .strip_prefix("#:schema ")
+            .unwrap();
         let schema = std::fs::read_to_string(format!("{path}/{schema}")).unwrap();
         assert!(schema.contains("\"title\": \"Dovetail model\""));
         let done = dovetail(&["run", &model, "--json"]).exits(0);

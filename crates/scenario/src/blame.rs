@@ -65,7 +65,7 @@ impl Scenario {
         let definition = self.definition(system_index)?;
         let place = self.equation(system_index, variable)?;
         let values = values_in(&self.source.text[place.clone()], definition);
-        let message = format!("`{system}.{variable}` is {value} at the start");
+        let message = format!("`{system}.{variable}` is {value} at the start, t = {time} s");
         let advice = "look for a division by zero, or a root or logarithm of a negative number";
         let help = match values.as_str() {
             "" => advice.to_owned(),

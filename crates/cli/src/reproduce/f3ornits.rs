@@ -139,7 +139,7 @@ fn car() -> Result<Vec<Row>, Failure> {
         .note(note),
         Row::new(
             "figure 12, F3ORNITS: speed at the end in m/s",
-            "follows the reference",
+            "follows",
             ours,
         )
         .note(note),

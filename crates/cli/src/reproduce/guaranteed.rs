@@ -83,11 +83,7 @@ fn springs(figure: u32, step: f64, integrator: Integrator) -> Result<Vec<Row>, F
     let mut found = Vec::new();
     let cases = [
         ("(b) held inputs", None, "wide"),
-        (
-            "(c) extrapolated inputs",
-            Some(3),
-            "substantially tighter than (b)",
-        ),
+        ("(c) extrapolated inputs", Some(3), "below (b)"),
     ];
     for (name, extrapolation, claim) in cases {
         let done = bounds(SPRING, step, integrator, extrapolation)?;

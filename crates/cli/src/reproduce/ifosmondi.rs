@@ -73,11 +73,7 @@ fn across_steps(figure: u32, damper: f64) -> Result<Vec<Row>, Failure> {
             found.push(Row::new(item, claim, outcome(&done)).note("the paper has curves only"));
         }
         let held = run(damper, &[("method", "jacobi"), ("step", step)])?;
-        let claim = if contracts {
-            "the largest error"
-        } else {
-            "fails"
-        };
+        let claim = if contracts { "the largest" } else { "fails" };
         let item = format!("figure {figure}, explicit ZOH, step {step}: mean L2 error in %");
         found.push(Row::new(item, claim, outcome(&held)).note("the paper has curves only"));
     }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
-use dovetail::report::{Alignment, LINE, Table};
+use dovetail::report::{Alignment, Table, paragraph};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -143,20 +143,56 @@ fn run(papers: &[Paper], quiet: bool) -> Result<Vec<(Paper, Vec<Row>)>, Failure>
     Ok(results)
 }
 
+/// A table for a terminal, with its notes below.
 fn text(paper: Paper, rows: &[Row]) -> String {
     let mut table = Table::new(&[
         (paper.name(), Alignment::Left),
         ("paper", Alignment::Right),
         ("ours", Alignment::Right),
-        ("note", Alignment::Left),
+        ("", Alignment::Left),
     ]);
+    let mut notes: Vec<&str> = Vec::new();
     for row in rows {
-        table.row(vec![
-            row.item.clone(),
-            row.paper.to_string(),
-            row.ours.to_string(),
-            row.note.clone(),
-        ]);
+        let mark = match row.note.as_str() {
+            "" => String::new(),
+            note => format!("[{}]", number_of(note, &mut notes)),
+        };
+        let mut cells = [row.paper.to_string(), row.ours.to_string(), mark];
+        for line in lines_of(&row.item, ITEM) {
+            table.row([vec![line], cells.to_vec()].concat());
+            cells = Default::default();
+        }
     }
-    table.narrowed(LINE).render("") + "\n"
+    let numbered = notes.iter().zip(1..);
+    let notes = numbered.map(|(note, number)| paragraph(&format!("[{number}] {note}")));
+    format!("{}\n{}\n", table.render(""), notes.collect::<String>())
+}
+
+/// Items are broken at this width, so that a row fits a terminal.
+const ITEM: usize = 42;
+
+/// The number of a note among those there are, from 1.
+fn number_of<'a>(note: &'a str, notes: &mut Vec<&'a str>) -> usize {
+    let place = notes.iter().position(|known| *known == note);
+    let place = place.unwrap_or_else(|| {
+        notes.push(note);
+        notes.len() - 1
+    });
+    place + 1
+}
+
+/// A text in lines of at most `width` characters; at least one.
+fn lines_of(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("BUG: there is a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.len() + 1 + word.len() <= width {
+            *line += &format!(" {word}");
+        } else {
+            lines.push(format!("  {word}"));
+        }
+    }
+    lines
 }
