@@ -96,7 +96,10 @@ fn fmi_1_has_no_states_to_save_and_no_derivatives_but_those_of_time() {
     let slave = prepare(&slave, InterfaceUse::CoSimulation);
     let found = Capabilities::of(system(&slave).as_mut());
     assert!(!found.trial && !found.linearize, "{found:?}");
-    assert!(found.input_degree > 1 && found.output_derivatives > 0, "{found:?}");
+    assert!(
+        found.input_degree > 1 && found.output_derivatives > 0,
+        "{found:?}"
+    );
 
     let model = Fixture::new(Model::Prey, Version::One).kind(Kind::ModelExchange);
     let model = prepare(&model, InterfaceUse::ModelExchange);

@@ -57,8 +57,14 @@ fn parameters_constants_and_internal_variables_are_told_apart() {
     let slave = strict(SLAVE);
     let find = |name: &str| slave.variables.iter().find(|v| v.name == name).unwrap();
     let area = find("area");
-    assert_eq!((area.causality, area.variability), (Causality::Parameter, Variability::Fixed));
-    assert_eq!((&area.start[..], area.initial), (&[Value::Float(2.5)][..], Some(Initial::Exact)));
+    assert_eq!(
+        (area.causality, area.variability),
+        (Causality::Parameter, Variability::Fixed)
+    );
+    assert_eq!(
+        (&area.start[..], area.initial),
+        (&[Value::Float(2.5)][..], Some(Initial::Exact))
+    );
     assert_eq!(find("inflow").initial, Some(Initial::Approx));
     assert_eq!(find("inflow").variability, Variability::Continuous);
     assert_eq!(find("pi").variability, Variability::Constant);
@@ -67,8 +73,16 @@ fn parameters_constants_and_internal_variables_are_told_apart() {
     assert_eq!(find("outflow").unit.as_deref(), Some("K"));
     assert_eq!(find("outflow").nominal, Some(300.0));
     assert_eq!(find("valve").value_type, ValueType::Enumeration);
-    assert_eq!(find("valve").items, [("shut".to_owned(), 1), ("open".to_owned(), 2)]);
-    assert!(slave.variables.iter().all(|variable| variable.name != "loss"));
+    assert_eq!(
+        find("valve").items,
+        [("shut".to_owned(), 1), ("open".to_owned(), 2)]
+    );
+    assert!(
+        slave
+            .variables
+            .iter()
+            .all(|variable| variable.name != "loss")
+    );
 }
 
 #[test]
@@ -78,7 +92,11 @@ fn outputs_say_what_they_depend_on_or_depend_on_all() {
         let mut outputs = slave.structure.outputs.iter();
         let output = outputs.find(|o| slave.variables[o.variable].name == name);
         let positions = output.unwrap().dependencies.clone();
-        positions.map(|all| all.iter().map(|&at| slave.variables[at].name.clone()).collect())
+        positions.map(|all| {
+            all.iter()
+                .map(|&at| slave.variables[at].name.clone())
+                .collect()
+        })
     };
     assert_eq!(depends("level"), Some(Vec::<String>::new()));
     assert_eq!(depends("outflow"), Some(vec!["inflow".to_owned()]));
@@ -103,7 +121,10 @@ fn a_port_that_is_a_negated_alias_is_said_to_be_left_out() {
     let (_, warnings) = read(text.as_bytes(), Strictness::Lenient).unwrap();
     let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].contains("`loss` is an output and the negative of another"), "{warnings:?}");
+    assert!(
+        warnings[0].contains("`loss` is an output and the negative of another"),
+        "{warnings:?}"
+    );
 }
 
 #[test]
@@ -111,9 +132,14 @@ fn what_is_written_wrongly_is_refused_or_said() {
     let refused = |from: &str, to: &str| {
         assert!(SLAVE.contains(from), "{from}");
         let text = SLAVE.replacen(from, to, 1);
-        read(text.as_bytes(), Strictness::Lenient).unwrap_err().to_string()
+        read(text.as_bytes(), Strictness::Lenient)
+            .unwrap_err()
+            .to_string()
     };
-    let message = refused(r#"numberOfContinuousStates="2""#, r#"numberOfContinuousStates="20000000""#);
+    let message = refused(
+        r#"numberOfContinuousStates="2""#,
+        r#"numberOfContinuousStates="20000000""#,
+    );
     assert!(message.contains("numberOfContinuousStates"), "{message}");
     let message = refused(r#"modelIdentifier="tank""#, r#"modelIdentifier="../tank""#);
     assert!(message.contains("modelIdentifier"), "{message}");
@@ -122,5 +148,8 @@ fn what_is_written_wrongly_is_refused_or_said() {
 
     let text = SLAVE.replace(r#"causality="none""#, r#"causality="nothing""#);
     let (_, warnings) = read(text.as_bytes(), Strictness::Lenient).unwrap();
-    assert!(warnings[0].to_string().contains("`causality` is `nothing`"), "{warnings:?}");
+    assert!(
+        warnings[0].to_string().contains("`causality` is `nothing`"),
+        "{warnings:?}"
+    );
 }
