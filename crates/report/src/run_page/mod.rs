@@ -4,9 +4,9 @@ mod aliases;
 mod banner;
 mod curves;
 mod events;
-mod facts;
+pub(crate) mod facts;
 mod notes;
-mod structure;
+pub(crate) mod structure;
 
 use dovetail_core::Connections;
 use serde_json::{Value, json};
