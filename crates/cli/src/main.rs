@@ -15,6 +15,7 @@ mod linearize;
 mod man;
 mod names;
 mod new;
+mod origin;
 mod output;
 mod paint;
 #[cfg(feature = "parquet")]

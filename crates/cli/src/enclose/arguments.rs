@@ -68,6 +68,17 @@ pub(crate) struct EncloseArguments {
     #[arg(long, value_name = "FILE.html", help_heading = heading::RESULTS)]
     pub report: Option<PathBuf>,
 
+    /// Draw N trajectories from within the boxes on the page, the corners first
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true,
+        requires = "report",
+        help_heading = heading::RESULTS
+    )]
+    pub samples: usize,
+
     /// Where the systems are computed; without it, in this process
     #[arg(long, value_name = "W", help_heading = heading::WORKERS)]
     pub workers: Option<EncloseWorkers>,
