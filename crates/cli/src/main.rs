@@ -18,6 +18,7 @@ mod origin;
 mod output;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
+mod plot;
 mod processes;
 mod progress;
 mod ranks;

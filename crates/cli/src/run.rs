@@ -7,20 +7,22 @@ use dovetail::{Keep, drawn_selection, run_page};
 use crate::arguments::{RunArguments, SharedArguments};
 use crate::execute::Execute;
 use crate::failure::Failure;
+use crate::plot::Plot;
 use crate::{interrupt, origin, output, processes};
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
+    Plot::check_name(arguments)?;
     let mut scenario = shared.load(&arguments.model)?;
     shared.check(&arguments.model, &scenario)?;
     let options = options(arguments, &scenario)?;
     shared.changes.start_at_rest(&mut scenario, &options)?;
     let session = scenario.session(&options)?;
     let selection = selection(&scenario, &session, shared)?;
+    let plot = Plot::wanted(arguments, &scenario)?;
     let page = shared.page()?;
-    let drawn = page
-        .as_ref()
-        .map(|_| drawn_selection(&scenario, &session, &selection));
+    let draws = page.is_some() || plot.is_some();
+    let drawn = draws.then(|| drawn_selection(&scenario, &session, &selection));
     let execute = Execute {
         scenario: &scenario,
         options: &options,
@@ -34,9 +36,12 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     };
     let done = execute.run(session)?;
 
+    let shown = shown(&selection, shared);
+    if let Some(plot) = plot {
+        plot.write(&scenario, &done, &shown)?;
+    }
     if let Some(page) = page {
         let origin = origin::of(&arguments.model);
-        let shown = shown(&selection, shared);
         page.write(&run_page(&scenario, &done, &shown, &origin).unwrap_or_default())?;
     }
 

@@ -32,6 +32,7 @@ mod page;
 mod paper_table;
 #[cfg(feature = "parquet")]
 mod parquet_file;
+mod picture;
 mod plot;
 mod recorder;
 mod reference;
@@ -65,6 +66,7 @@ pub use page::Origin;
 pub use paper_table::{TableFormat, paper_table};
 #[cfg(feature = "parquet")]
 pub use parquet_file::ParquetFile;
+pub use picture::Picture;
 pub use plot::{Curve, band_plot, error_plot, line_plot};
 pub use recorder::Recorder;
 pub use reference::{ReferenceError, ReferenceFile};

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use changes::{ChangeArguments, InterfaceArgument, load_scenario};
-pub(crate) use files::{check_distinct, refuse_to_replace};
+pub(crate) use files::{check_distinct, check_distinct_files, refuse_to_replace};
 pub(crate) use shared::{SharedArguments, WorkersArgument, check_interval};
 pub(crate) use values::{assignment, seconds, thread_count};
 
@@ -124,6 +124,14 @@ pub(crate) struct RunArguments {
     /// Pace the run by the clock, so many simulated seconds a second [default factor: 1]
     #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "1", value_parser = pace, allow_negative_numbers = true)]
     pub real_time: Option<f64>,
+
+    /// Draw one figure of the results, for a slide or a paper; --record chooses the variables
+    #[arg(long, value_name = "FILE.svg|FILE.png")]
+    pub plot: Option<PathBuf>,
+
+    /// The variable on the horizontal axis of that figure [default: time]
+    #[arg(long, value_name = "NAME", requires = "plot")]
+    pub plot_x: Option<String>,
 
     #[command(flatten)]
     pub shared: SharedArguments,
