@@ -103,7 +103,10 @@ mod tests {
         let boxes = &scenario.boxes().unwrap()[0];
         assert_eq!(
             boxes.states,
-            [Interval::new(0.9, 1.1), Interval::point(0.1)]
+            [
+                Interval::new(0.9_f64.next_down(), 1.1_f64.next_up()),
+                Interval::point(0.1)
+            ]
         );
         assert_eq!(
             boxes.parameters,
@@ -123,7 +126,10 @@ mod tests {
         let boxes = &read(MODEL, &values).unwrap().boxes().unwrap()[0];
         assert_eq!(
             boxes.states,
-            [Interval::point(7.0), Interval::new(-1e-3, 2.0)]
+            [
+                Interval::point(7.0),
+                Interval::new((-1e-3_f64).next_down(), 2.0)
+            ]
         );
         assert_eq!(boxes.parameters[1], Interval::new(4.0, 4.5));
     }

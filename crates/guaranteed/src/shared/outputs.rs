@@ -21,6 +21,8 @@ pub(super) struct Outputs<'w> {
     tube_start: f64,
     /// The tube since then.
     tube: Option<Vec<Interval>>,
+    /// The boxes that were reported last.
+    last: Vec<Interval>,
 }
 
 impl<'w> Outputs<'w> {
@@ -38,6 +40,7 @@ impl<'w> Outputs<'w> {
             reported: 0,
             tube_start: problem.start_time,
             tube: None,
+            last: Vec::new(),
         }
     }
 
@@ -47,6 +50,7 @@ impl<'w> Outputs<'w> {
 
     pub fn begin(&mut self, boxes: &[Interval]) {
         self.watcher.instant(self.start, boxes);
+        self.last = boxes.to_vec();
     }
 
     /// The next instant to report after the last one.
@@ -88,7 +92,7 @@ impl<'w> Outputs<'w> {
         let mut reached = from;
         while let Some(next) = self.next_within(reached, until) {
             self.join(tube);
-            self.report(next, tube);
+            self.report(next, if next == until { boxes } else { tube });
             reached = next;
         }
 
@@ -105,6 +109,11 @@ impl<'w> Outputs<'w> {
         if reached > self.tube_start {
             self.report(reached, boxes);
         }
+    }
+
+    /// The boxes that were reported last: those at the end, once it has been reported.
+    pub fn into_last(self) -> Vec<Interval> {
+        self.last
     }
 
     /// Adds the tube of a part of the step.
@@ -145,6 +154,7 @@ impl<'w> Outputs<'w> {
         }
 
         self.watcher.instant(time, &boxes[visible]);
+        self.last = boxes[visible].to_vec();
         self.tube_start = time;
         self.reported += 1;
     }

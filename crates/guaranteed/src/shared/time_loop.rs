@@ -51,7 +51,7 @@ pub(super) fn run_time_loop(
         reached: time_loop.time,
         steps: time_loop.steps,
         rejected: time_loop.rejected,
-        states: stepper.boxes()[visible].to_vec(),
+        states: outputs.into_last(),
         stopped,
         remarks: Vec::new(),
     }
