@@ -40,18 +40,18 @@ pub(super) fn run_time_loop(
     stepper: &mut dyn Stepper,
     watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
-    let visible = ..problem.names.len();
     let mut time_loop = TimeLoop::new(problem, options, distribution);
     let mut outputs = Outputs::new(problem, options, watcher);
-    outputs.begin(&stepper.boxes()[visible]);
     let stopped = time_loop.run(stepper, &mut outputs).err();
-    outputs.finish(time_loop.time, &stepper.boxes());
+    outputs.finish(time_loop.time, stepper);
+    let (states, observed) = outputs.into_last();
 
     EnclosureOutcome {
         reached: time_loop.time,
         steps: time_loop.steps,
         rejected: time_loop.rejected,
-        states: outputs.into_last(),
+        states,
+        observed,
         stopped,
         remarks: Vec::new(),
     }
@@ -112,10 +112,13 @@ impl<'a> TimeLoop<'a> {
         outputs: &mut Outputs<'_>,
     ) -> Result<(), StopReason> {
         let end = self.next_threshold().min(self.problem.stop_time);
+        let end = end.min(self.problem.next_mark(self.time));
         let switches = self.switches(self.time, end);
         stepper
             .enter(self.time, &switches)
             .map_err(|failure| self.blown_up(failure))?;
+        outputs.set_switches(&switches);
+        outputs.begin(stepper, true);
 
         while self.time < end {
             self.step(end, stepper, outputs)?;
@@ -138,6 +141,7 @@ impl<'a> TimeLoop<'a> {
         let length = until - from;
         let rounding = length < ROUNDING * self.problem.duration();
         let count = if rounding { 1 } else { CROSSING_STEPS };
+        outputs.begin(stepper, false);
 
         for step in 1..=count {
             let end = if step == count {
@@ -149,6 +153,7 @@ impl<'a> TimeLoop<'a> {
             let tube = stepper
                 .cross(end, &switches)
                 .map_err(|failure| self.blown_up(failure))?;
+            outputs.set_switches(&switches);
             outputs.crossed(self.time, end, &tube, &stepper.boxes());
             self.time = end;
         }
