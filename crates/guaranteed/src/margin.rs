@@ -31,7 +31,9 @@ impl Equality {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoMargin {
     /// It asks whether two numbers are equal.
-    #[error("whether two numbers are equal cannot be proved: write two comparisons, such as `x > 0.9 and x < 1.1`")]
+    #[error(
+        "whether two numbers are equal cannot be proved: write two comparisons, such as `x > 0.9 and x < 1.1`"
+    )]
     Equality,
     /// It is no comparison.
     #[error("it is no condition: write a comparison, such as `plant.x < 5`")]

@@ -73,7 +73,11 @@ impl ObservedRoots {
 
         let mut margins = Vec::new();
         for condition in conditions {
-            let Margin { graph, root, equality } = Margin::of(&condition.model)?;
+            let Margin {
+                graph,
+                root,
+                equality,
+            } = Margin::of(&condition.model)?;
             let program = Arc::new(Program::compile(&graph, &[root]));
             roots.push(insert(coupled, condition, program));
             margins.push(equality);

@@ -122,7 +122,13 @@ impl Problem {
         connections: &Connections,
         times: (f64, f64),
     ) -> Result<Self, ProblemError> {
-        Self::with(definitions, boxes, connections, times, &Additions::default())
+        Self::with(
+            definitions,
+            boxes,
+            connections,
+            times,
+            &Additions::default(),
+        )
     }
 
     /// The same, with disturbances, shared parameters and questions.
@@ -137,11 +143,8 @@ impl Problem {
         let disturbed = DisturbedModel::new(definitions, boxes, connections, additions)?;
         let (definitions, boxes) = (&disturbed.definitions, &disturbed.boxes);
         let mut coupled = compose(definitions, &disturbed.connections)?;
-        let observed = ObservedRoots::insert(
-            &mut coupled,
-            &additions.expressions,
-            &additions.conditions,
-        )?;
+        let observed =
+            ObservedRoots::insert(&mut coupled, &additions.expressions, &additions.conditions)?;
         let start = stacked(boxes, |boxes| &boxes.states);
         let parameters = stacked(boxes, |boxes| &boxes.parameters);
         let switches = coupled.switches.clone();

@@ -187,7 +187,8 @@ impl EnclosureObserver for Judging<'_> {
     }
 
     fn wants_tubes(&self) -> bool {
-        !self.requirements.is_empty() || self.inner.as_ref().is_some_and(|inner| inner.wants_tubes())
+        !self.requirements.is_empty()
+            || self.inner.as_ref().is_some_and(|inner| inner.wants_tubes())
     }
 
     fn wants_parts(&self) -> bool {

@@ -151,17 +151,24 @@ impl<'r> Refinement<'r> {
 
     /// Encloses all trajectories from a place; what that says of these requirements, and how bad each is.
     fn ask(&mut self, place: &Place, open: &[usize], step: Option<f64>) -> Vec<(Judgement, f64)> {
-        let deadlines = open.iter().map(|&index| self.requirements[index].goal.deadline());
+        let deadlines = open
+            .iter()
+            .map(|&index| self.requirements[index].goal.deadline());
         let stop = deadlines.fold(self.problem.start_time, f64::max);
-        let problem =
-            self.problem.narrowed(place.states.clone(), place.parameters.clone(), stop);
+        let problem = self
+            .problem
+            .narrowed(place.states.clone(), place.parameters.clone(), stop);
         let options = Options {
             step: shorter(self.options.step, step),
             output_interval: None,
             threads: 1,
             ..self.options.clone()
         };
-        let mut judging = Judging::alone(&problem, self.requirements, MOST_STEPS - self.steps.min(MOST_STEPS - 1));
+        let mut judging = Judging::alone(
+            &problem,
+            self.requirements,
+            MOST_STEPS - self.steps.min(MOST_STEPS - 1),
+        );
         enclose(&problem, &options, &mut judging);
         self.enclosures += 1;
         self.steps += judging.steps();
@@ -174,7 +181,12 @@ impl<'r> Refinement<'r> {
 
     /// Cuts a piece in two, or takes shorter steps where nothing can be cut; gives what is still open then.
     fn cut(&mut self, piece: Piece) -> Vec<Piece> {
-        let open: Vec<usize> = piece.open.iter().copied().filter(|&k| self.is_open(k)).collect();
+        let open: Vec<usize> = piece
+            .open
+            .iter()
+            .copied()
+            .filter(|&k| self.is_open(k))
+            .collect();
         if open.is_empty() {
             return Vec::new();
         }
@@ -222,7 +234,10 @@ impl<'r> Refinement<'r> {
             let dimension = &self.dimensions[position];
             let width = dimension.range(place).width();
             let part = width / dimension.range(&self.whole).width();
-            let weight: f64 = open.iter().map(|&index| self.weights[index][position]).sum();
+            let weight: f64 = open
+                .iter()
+                .map(|&index| self.weights[index][position])
+                .sum();
             part * weight
         };
         let divisible = |position: &usize| {
@@ -304,7 +319,11 @@ impl Refinement<'_> {
                 let mut point = middle.clone();
                 for (position, dimension) in dimensions.iter().enumerate() {
                     let range = dimension.range(&self.whole);
-                    let end = if corner >> position & 1 == 1 { range.hi } else { range.lo };
+                    let end = if corner >> position & 1 == 1 {
+                        range.hi
+                    } else {
+                        range.lo
+                    };
                     dimension.set(&mut point, Interval::point(end));
                 }
                 self.probe(&point, open);
@@ -317,7 +336,11 @@ impl Refinement<'_> {
         for weights in &mut self.weights {
             let most = weights.iter().copied().fold(0.0, f64::max);
             for weight in weights {
-                *weight = if most > 0.0 { weight.max(1e-3 * most) / most } else { 1.0 };
+                *weight = if most > 0.0 {
+                    weight.max(1e-3 * most) / most
+                } else {
+                    1.0
+                };
             }
         }
     }

@@ -58,7 +58,13 @@ impl Dimension {
 
     /// Whether boxes may be cut across it.
     pub fn can_be_cut(&self) -> bool {
-        !matches!(self, Self::Parameters { disturbed: true, .. })
+        !matches!(
+            self,
+            Self::Parameters {
+                disturbed: true,
+                ..
+            }
+        )
     }
 
     pub fn range(&self, place: &Place) -> Interval {

@@ -59,11 +59,7 @@ impl SymbolCount {
     }
 
     /// What may change at any instant has no symbol, and those that are one parameter have the same.
-    fn parameter_symbols(
-        &mut self,
-        problem: &Problem,
-        ranges: &[Interval],
-    ) -> Vec<Option<usize>> {
+    fn parameter_symbols(&mut self, problem: &Problem, ranges: &[Interval]) -> Vec<Option<usize>> {
         let mut symbols = vec![None; ranges.len()];
         for (index, range) in ranges.iter().enumerate() {
             let first = problem.same_as[index];

@@ -119,7 +119,10 @@ impl Flowpipe<'_> {
                 continue;
             }
             form[shape.radius()] = drift;
-            moving.widen(form, above(slope.radius() * reach + 2.0 * UNIT * drift.abs()));
+            moving.widen(
+                form,
+                above(slope.radius() * reach + 2.0 * UNIT * drift.abs()),
+            );
         }
         (moving, all)
     }
