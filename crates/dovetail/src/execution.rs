@@ -2,15 +2,16 @@
 
 use std::sync::atomic::AtomicBool;
 
-use dovetail_core::{Ending, Error, Notice, Observer, readable};
+use dovetail_core::{Archive, Checkpoint, Ending, Error, Notice, Observer, readable};
 use dovetail_fmi::Costs;
 use dovetail_methods::CouplingResidual;
 use dovetail_report::{
-    Envelope, FinalValue, FmiCosts, MOST_ROWS, Quality, Recorder, Rows, RunSummary, Selection,
-    Sink, SystemWork, Trajectory, VariableRanges, Variables, Verdict,
+    Envelope, FinalValue, FmiCosts, MOST_ROWS, NoRows, Quality, Recorder, Rows, RunSummary,
+    Selection, Sink, SystemWork, Trajectory, VariableRanges, Variables, Verdict,
 };
 use dovetail_scenario::{RunEnd, RunOptions, Scenario, Session};
 
+use crate::checkpoint::{CheckpointPlan, RunCheckpoint};
 use crate::evidence::{Facts, Interfaces, pronounce};
 use crate::verify::{Thinned, VerificationPlan, verify};
 
@@ -48,6 +49,8 @@ pub struct Execution<'a> {
     pub verify: bool,
     /// Who else observes every step.
     pub observers: Vec<&'a mut dyn Observer>,
+    /// Checkpoints on the way.
+    pub checkpoints: Option<CheckpointPlan<'a>>,
 }
 
 /// A file of rows.
@@ -64,6 +67,8 @@ pub struct Executed {
     pub summary: RunSummary,
     /// The selected variables, where they were to be kept.
     pub trajectory: Option<Trajectory>,
+    /// The time of the last checkpoint, where any was written.
+    pub checkpoint: Option<f64>,
 }
 
 /// The rows of a run: kept, written, or both.
@@ -80,6 +85,79 @@ struct Recorders<'a> {
     measured: Option<Recorder<Trajectory>>,
     /// What the runs that verify this one are compared with.
     sampled: Option<Recorder<Thinned>>,
+    /// Where all variables are, for rows that are asked for when the run is resumed.
+    track: Option<Recorder<NoRows>>,
+}
+
+/// The checkpoints of a run so far.
+#[derive(Default)]
+struct Written {
+    /// The time of the last one.
+    time: Option<f64>,
+    /// Why one could not be written, the first time.
+    failure: Option<Notice>,
+}
+
+impl Written {
+    fn add(
+        &mut self,
+        plan: &mut CheckpointPlan<'_>,
+        session: &mut Session<'_>,
+        recorders: &mut Recorders<'_>,
+    ) {
+        let time = session.reached();
+        let taken = take(plan, session, recorders).map_err(|error| error.to_string());
+        let kept = taken.and_then(|it| (plan.keep)(&it).map_err(|error| error.to_string()));
+        match kept {
+            Ok(()) => self.time = Some(time),
+            Err(why) => {
+                let time = readable(time);
+                let warning = format!("the checkpoint of t = {time} s could not be written: {why}");
+                self.failure.get_or_insert(warning.into());
+            }
+        }
+    }
+}
+
+fn take(
+    plan: &CheckpointPlan<'_>,
+    session: &mut Session<'_>,
+    recorders: &mut Recorders<'_>,
+) -> Result<RunCheckpoint, Error> {
+    let mut archive = Archive::writer();
+    recorders.visit(&mut archive)?;
+    let rows = recorders.track.as_ref().map(|track| track.times().clone());
+
+    Ok(RunCheckpoint {
+        about: plan.about.clone(),
+        time: session.reached(),
+        step: session.step(),
+        rows: rows.unwrap_or_default(),
+        session: session.save()?,
+        recorders: archive.into_bytes(),
+    })
+}
+
+/// A recorder that nobody reads but those who resume the run.
+fn track(scenario: &Scenario, session: &Session<'_>, rows: Rows) -> Recorder<NoRows> {
+    let connections = &scenario.connections;
+    let everything = Variables::of(connections)
+        .with_signals(&session.signals())
+        .everything();
+    let track = Recorder::new(connections, &everything, NoRows, "the checkpoint");
+    track.with_rows(rows).with_both_sides()
+}
+
+/// All who watch a run.
+fn observers<'o>(
+    recorders: &'o mut Recorders<'_>,
+    others: &'o mut [&mut dyn Observer],
+) -> Vec<&'o mut dyn Observer> {
+    let mut observers = recorders.observers();
+    for other in others {
+        observers.push(&mut **other);
+    }
+    observers
 }
 
 /// What has to be known of a session when it is over.
@@ -118,24 +196,81 @@ impl Execution<'_> {
         selection: &Selection,
         interrupted: &AtomicBool,
     ) -> Executed {
+        let rows = self.rows(scenario, &session);
+        let mut recorders = self.recorders(scenario, &session, selection, &rows);
+        if self.checkpoints.is_some() {
+            recorders.track = Some(track(scenario, &session, rows));
+        }
+        self.carry_out(scenario, session, options, recorders, interrupted)
+    }
+
+    /// Goes on from a checkpoint of the same model under the same options: with the rows that the run would have had from there
+    /// on, and a summary of all of it.
+    pub fn resume(
+        mut self,
+        scenario: &Scenario,
+        mut session: Session<'_>,
+        options: &RunOptions,
+        selection: &Selection,
+        interrupted: &AtomicBool,
+        from: &RunCheckpoint,
+    ) -> Result<Executed, Error> {
+        session.restore(&from.session)?;
+        let rows = self
+            .output_interval
+            .map_or_else(|| from.rows.clone(), Rows::Every);
+        let mut recorders = self.recorders(scenario, &session, selection, &rows);
+        recorders.track = Some(track(scenario, &session, from.rows.clone()));
+        let mut archive = Archive::reader(from.recorders.clone());
+        recorders.visit(&mut archive)?;
+        archive.finish()?;
+
+        if let (Some(shown), Some(track)) = (&mut recorders.shown, &recorders.track) {
+            shown.take_up(track);
+        }
+        if self.checkpoints.is_none() {
+            recorders.track = None;
+        }
+        Ok(self.carry_out(scenario, session, options, recorders, interrupted))
+    }
+
+    /// The times of rows.
+    fn rows(&self, scenario: &Scenario, session: &Session<'_>) -> Rows {
+        let span = scenario.stop_time - scenario.start_time;
+        match self.output_interval {
+            Some(interval) => Rows::Every(interval),
+            None if session.chooses_steps() => Rows::AtMost(span / LEAST_ROWS),
+            None => Rows::Communications,
+        }
+    }
+
+    fn carry_out(
+        mut self,
+        scenario: &Scenario,
+        mut session: Session<'_>,
+        options: &RunOptions,
+        mut recorders: Recorders<'_>,
+        interrupted: &AtomicBool,
+    ) -> Executed {
         let SessionFacts {
             facts,
             imposing,
             plan,
         } = SessionFacts::of(&session);
         let everything = Variables::of(&scenario.connections).everything();
-        let mut recorders = self.recorders(scenario, &session, selection, &everything);
-        let mut observers = recorders.observers();
-
-        for observer in &mut self.observers {
-            observers.push(*observer);
-        }
-
-        let end = session.run(&mut observers, interrupted);
-        drop(observers);
+        let mut written = Written::default();
+        let ending = self.drive(
+            scenario,
+            &mut session,
+            &mut recorders,
+            &mut written,
+            interrupted,
+        );
+        let end = session.conclude(ending, &mut observers(&mut recorders, &mut self.observers));
         let values = FinalValue::of(&everything, recorders.extent.last_row());
         let extent = recorders.extent.into_sink();
         let mut summary = summarize(scenario, end, values, &recorders.residual);
+        summary.quality.warnings.extend(written.failure);
 
         if self.verify {
             let sampled = recorders.sampled.map(Recorder::into_sink);
@@ -163,6 +298,37 @@ impl Execution<'_> {
         Executed {
             summary,
             trajectory: measured.or(shown),
+            checkpoint: written.time,
+        }
+    }
+
+    /// To the end, with checkpoints on the way.
+    fn drive(
+        &mut self,
+        scenario: &Scenario,
+        session: &mut Session<'_>,
+        recorders: &mut Recorders<'_>,
+        written: &mut Written,
+        interrupted: &AtomicBool,
+    ) -> Result<Ending, Error> {
+        let stop = scenario.stop_time;
+        loop {
+            let next =
+                |plan: &CheckpointPlan<'_>| plan.next(scenario.start_time, session.reached());
+            let until = self.checkpoints.as_ref().map_or(stop, next).min(stop);
+            let mut watching = observers(recorders, &mut self.observers);
+            let ending = session.proceed(until, &mut watching, interrupted)?;
+            drop(watching);
+            let over = ending != Ending::Finished || until >= stop || session.reached() < until;
+
+            // A system that has asked for the end of the run is not to be asked for more.
+            let resumable = !matches!(ending, Ending::Requested { .. });
+            if let (Some(plan), true) = (&mut self.checkpoints, resumable) {
+                written.add(plan, session, recorders);
+            }
+            if over {
+                return Ok(ending);
+            }
         }
     }
 
@@ -171,9 +337,10 @@ impl Execution<'_> {
         scenario: &'a Scenario,
         session: &Session<'_>,
         selection: &Selection,
-        everything: &Selection,
+        rows: &Rows,
     ) -> Recorders<'a> {
         let connections = &scenario.connections;
+        let everything = &Variables::of(connections).everything();
         let extent = VariableRanges::new(scenario.start_time, scenario.stop_time);
         let measured = (self.keep == Keep::Measured).then(|| Trajectory::of(selection));
         let sampled = self.verify && session.imposing().is_none();
@@ -185,19 +352,20 @@ impl Execution<'_> {
             interfaces: (!session.estimates_error())
                 .then(|| interface_recorder(scenario, everything))
                 .flatten(),
-            shown: self.shown(scenario, session, selection),
+            shown: self.shown(scenario, selection, rows),
             measured: measured.map(|kept| {
                 Recorder::new(connections, selection, kept, "the results").with_both_sides()
             }),
             sampled: sampled.map(|kept| Recorder::new(connections, everything, kept, "memory")),
+            track: None,
         }
     }
 
     fn shown(
         &mut self,
         scenario: &Scenario,
-        session: &Session<'_>,
         selection: &Selection,
+        rows: &Rows,
     ) -> Option<Recorder<Shown>> {
         let most = match self.keep {
             Keep::Shown => Some(usize::MAX),
@@ -214,15 +382,9 @@ impl Execution<'_> {
             Some(file) => (file.name, Some(file.sink)),
             None => ("the results".to_owned(), None),
         };
-        let span = scenario.stop_time - scenario.start_time;
-        let rows = match self.output_interval {
-            Some(interval) => Rows::Every(interval),
-            None if session.chooses_steps() => Rows::AtMost(span / LEAST_ROWS),
-            None => Rows::Communications,
-        };
         let recorder = Recorder::new(&scenario.connections, selection, (kept, written), name);
 
-        Some(recorder.with_rows(rows).with_both_sides())
+        Some(recorder.with_rows(rows.clone()).with_both_sides())
     }
 }
 
@@ -241,8 +403,32 @@ impl Recorders<'_> {
         observers.extend(self.shown.as_mut().map(|r| r as &mut dyn Observer));
         observers.extend(self.measured.as_mut().map(|r| r as &mut dyn Observer));
         observers.extend(self.sampled.as_mut().map(|r| r as &mut dyn Observer));
+        observers.extend(self.track.as_mut().map(|r| r as &mut dyn Observer));
 
         observers
+    }
+}
+
+/// What a summary of the whole run needs, and where rows go on; what is shown of a run begins anew where it is resumed.
+impl Checkpoint for Recorders<'_> {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.extent.visit(archive)?;
+        self.residual.visit(archive)?;
+        archive.same(
+            "what is looked at for the verdict",
+            &self.interfaces.is_some(),
+        )?;
+        if let Some(interfaces) = &mut self.interfaces {
+            interfaces.visit(archive)?;
+        }
+        archive.same("whether the error is verified", &self.sampled.is_some())?;
+        if let Some(sampled) = &mut self.sampled {
+            sampled.visit(archive)?;
+        }
+        match &mut self.track {
+            Some(track) => track.visit(archive),
+            None => Ok(()),
+        }
     }
 }
 

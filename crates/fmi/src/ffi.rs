@@ -125,6 +125,12 @@ functions! {
         get_state: "fmi2GetFMUstate", "fmi3GetFMUState" = fn(Component, *mut FmuState) -> c_int;
         set_state: "fmi2SetFMUstate", "fmi3SetFMUState" = fn(Component, FmuState) -> c_int;
         free_state: "fmi2FreeFMUstate", "fmi3FreeFMUState" = fn(Component, *mut FmuState) -> c_int;
+        state_size: "fmi2SerializedFMUstateSize", "fmi3SerializedFMUStateSize"
+            = fn(Component, FmuState, *mut usize) -> c_int;
+        serialize_state: "fmi2SerializeFMUstate", "fmi3SerializeFMUState"
+            = fn(Component, FmuState, *mut u8, usize) -> c_int;
+        deserialize_state: "fmi2DeSerializeFMUstate", "fmi3DeserializeFMUState"
+            = fn(Component, *const u8, usize, *mut FmuState) -> c_int;
         enter_event_mode: "fmi2EnterEventMode", "fmi3EnterEventMode" = fn(Component) -> c_int;
         enter_continuous_time_mode: "fmi2EnterContinuousTimeMode", "fmi3EnterContinuousTimeMode"
             = fn(Component) -> c_int;

@@ -69,7 +69,7 @@ pub use plot::{Curve, band_plot, error_plot, line_plot};
 pub use recorder::Recorder;
 pub use reference::{ReferenceError, ReferenceFile};
 pub use schedule::Rows;
-pub use sink::{LastRow, RowSummary, Sink};
+pub use sink::{LastRow, NoRows, RowSummary, Sink};
 pub use summary::{Comparison, FinalValue, FmiCosts, PaceReport, Quality, RunSummary, SystemWork};
 pub use table::{Alignment, Table, commands_a_terminal, for_terminal};
 pub use trajectory::Trajectory;
