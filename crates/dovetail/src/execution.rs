@@ -204,18 +204,17 @@ impl Execution<'_> {
         self.carry_out(scenario, session, options, recorders, interrupted)
     }
 
-    /// Goes on from a checkpoint of the same model under the same options: with the rows that the run would have had from there
+    /// Goes on from a checkpoint to which `session` was [restored](RunCheckpoint::restore): with the rows that the run would have had from there
     /// on, and a summary of all of it.
     pub fn resume(
         mut self,
         scenario: &Scenario,
-        mut session: Session<'_>,
+        session: Session<'_>,
         options: &RunOptions,
         selection: &Selection,
         interrupted: &AtomicBool,
         from: &RunCheckpoint,
     ) -> Result<Executed, Error> {
-        session.restore(&from.session)?;
         let rows = self
             .output_interval
             .map_or_else(|| from.rows.clone(), Rows::Every);

@@ -76,7 +76,9 @@ pub use dovetail_core::{Interface, MacroStep, Notice, Observer, Remedy, Response
 pub use dovetail_report::{RunSummary, Verdict};
 pub use dovetail_scenario::serve_worker;
 
-pub use checkpoint::{Checkpoint, CheckpointError, CheckpointPlan, KeepCheckpoint, RunCheckpoint};
+pub use checkpoint::{
+    Checkpoint, CheckpointError, CheckpointPlan, KeepCheckpoint, RunCheckpoint, fingerprint,
+};
 pub use comparison::Compared;
 pub use coupling::Coupling;
 pub use enclosure::{Bounds, Enclosure};

@@ -1,11 +1,13 @@
 //! Checkpoints: all that the rest of a run depends on.
 
+mod fingerprint;
 mod format;
 mod plan;
 mod run_checkpoint;
 
 use dovetail_scenario::Session;
 
+pub use fingerprint::fingerprint;
 pub use plan::{CheckpointPlan, KeepCheckpoint};
 pub use run_checkpoint::RunCheckpoint;
 

@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dovetail_report::Rows;
+use dovetail_scenario::Session;
 use serde::{Deserialize, Serialize};
 
 use super::{CheckpointError, format};
@@ -39,13 +40,26 @@ impl RunCheckpoint {
         postcard::from_bytes(content).map_err(|_| CheckpointError::Damaged)
     }
 
+    /// Makes a session of the same model under the same options what the session of the run was. After an error it cannot be
+    /// used any more.
+    pub fn restore(&self, session: &mut Session<'_>) -> Result<(), dovetail_core::Error> {
+        session.restore(&self.session)
+    }
+
+    /// Whether a checkpoint can be written there.
+    pub fn check_path(path: &Path) -> io::Result<()> {
+        if path.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let partial = partial(path);
+        File::create(&partial)?;
+        std::fs::remove_file(partial)
+    }
+
     /// Writes a file in one go: whoever reads it finds the last checkpoint or this one, and never a part of one.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let bytes = self.to_bytes()?;
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.partial", std::process::id()));
-        let partial = path.with_file_name(name);
-
+        let partial = partial(path);
         let written = write_safely(&partial, &bytes).and_then(|()| std::fs::rename(&partial, path));
         if written.is_err() {
             let _ = std::fs::remove_file(&partial); // it may not be there
@@ -60,6 +74,13 @@ impl RunCheckpoint {
         }
         Ok(())
     }
+}
+
+/// What a checkpoint is called until it is whole.
+fn partial(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    path.with_file_name(name)
 }
 
 /// The bytes are on the disk afterwards.
