@@ -1,15 +1,15 @@
 //! `dovetail run`.
 
 use dovetail::core::{Error, readable};
-use dovetail::report::{RunSummary, Selection, Variables, report_page};
+use dovetail::report::{RunSummary, Selection, Variables};
 use dovetail::scenario::{RunOptions, Scenario, Session};
-use dovetail::{CheckpointPlan, Executed, Keep, Notice};
+use dovetail::{CheckpointPlan, Executed, Keep, Notice, drawn_selection, run_page};
 
 use crate::arguments::{RunArguments, SharedArguments};
 use crate::execute::Execute;
 use crate::failure::Failure;
 use crate::resume::{Origin, Resumed};
-use crate::{interrupt, output, processes, words};
+use crate::{interrupt, origin, output, processes, words};
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     carry_out(arguments, None)
@@ -41,16 +41,15 @@ pub(crate) fn carry_out(
         resumed.restore(&scenario, &mut session)?;
     }
     let page = shared.page()?;
-    let keep = if page.is_some() {
-        Keep::Drawn
-    } else {
-        Keep::Nothing
-    };
+    let drawn = page
+        .as_ref()
+        .map(|_| drawn_selection(&scenario, &session, &selection));
     let execute = Execute {
         scenario: &scenario,
         options: &options,
         selection: &selection,
-        keep,
+        keep: Keep::Nothing,
+        drawn,
         file: shared.output.as_deref(),
         real_time: arguments.real_time,
         shared,
@@ -58,20 +57,26 @@ pub(crate) fn carry_out(
         checkpoints,
         resumed,
     };
-    let Executed {
-        mut summary,
-        trajectory,
-        checkpoint,
-    } = execute.run(session)?;
-    summary.quality.warnings.extend(doubts);
-    add_remarks(&mut summary, checkpoint, arguments, resumed);
+    let mut done = execute.run(session)?;
+    done.summary.quality.warnings.extend(doubts);
+    add_remarks(&mut done, arguments, resumed);
 
-    if let (Some(page), Some(trajectory)) = (page, &trajectory) {
-        page.write(&report_page(&summary, trajectory))?;
+    if let Some(page) = page {
+        let origin = origin::of(&arguments.model);
+        let shown = shown(&selection, shared);
+        page.write(&run_page(&scenario, &done, &shown, &origin).unwrap_or_default())?;
     }
 
-    show(&summary, shared)?;
-    end(summary)
+    show(&done.summary, shared)?;
+    end(done.summary)
+}
+
+/// What a page draws at first: what was chosen, if anything was.
+fn shown(selection: &Selection, shared: &SharedArguments) -> Vec<String> {
+    if shared.record.is_empty() {
+        return Vec::new();
+    }
+    selection.names()
 }
 
 fn options(arguments: &RunArguments, scenario: &Scenario) -> Result<RunOptions, Failure> {
@@ -147,18 +152,13 @@ fn plan_checkpoints<'a>(
 }
 
 /// From where the run went on, and from where it can be gone on with.
-fn add_remarks(
-    summary: &mut RunSummary,
-    checkpoint: Option<f64>,
-    arguments: &RunArguments,
-    resumed: Option<&Resumed>,
-) {
-    let remarks = &mut summary.quality.remarks;
+fn add_remarks(done: &mut Executed, arguments: &RunArguments, resumed: Option<&Resumed>) {
+    let remarks = &mut done.summary.quality.remarks;
     if let Some(resumed) = resumed {
         let (file, time) = (resumed.file.display(), readable(resumed.checkpoint.time));
         remarks.push(format!("the run was resumed at t = {time} s, from {file}"));
     }
-    if let (Some(time), Some(path)) = (checkpoint, &arguments.checkpoints.checkpoint) {
+    if let (Some(time), Some(path)) = (done.checkpoint, &arguments.checkpoints.checkpoint) {
         let (file, time) = (path.display(), readable(time));
         remarks.push(format!(
             "`dovetail resume {file}` goes on from t = {time} s"

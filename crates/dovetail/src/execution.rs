@@ -1,16 +1,21 @@
 //! One run with everything that watches it: rows, the verdict, and the runs that verify it.
 
+mod recorders;
+mod written;
+
 use std::sync::atomic::AtomicBool;
 
 use dovetail_core::{Archive, Checkpoint, Ending, Error, Notice, Observer, readable};
 use dovetail_fmi::Costs;
 use dovetail_methods::CouplingResidual;
 use dovetail_report::{
-    Envelope, FinalValue, FmiCosts, MOST_ROWS, NoRows, Quality, Recorder, Rows, RunSummary,
-    Selection, Sink, SystemWork, Trajectory, VariableRanges, Variables, Verdict,
+    Envelope, FinalValue, FmiCosts, MOST_ROWS, Quality, Recorder, Rows, RunSummary, Selection,
+    Sink, SystemWork, Trajectory, VariableRanges, Variables, Verdict,
 };
 use dovetail_scenario::{RunEnd, RunOptions, Scenario, Session};
 
+use self::recorders::{Recorders, track};
+use self::written::Written;
 use crate::checkpoint::{CheckpointPlan, RunCheckpoint};
 use crate::evidence::{Facts, Interfaces, pronounce};
 use crate::verify::{Thinned, VerificationPlan, verify};
@@ -30,8 +35,6 @@ pub enum Keep {
     /// The selected variables as they are to be looked at: with rows between communication times, and both sides of events.
     #[default]
     Shown,
-    /// The same, of more than a million rows the least and largest values of bins: a picture shows no more.
-    Drawn,
     /// The same at communication times, where they are measured.
     Measured,
 }
@@ -41,6 +44,8 @@ pub enum Keep {
 pub struct Execution<'a> {
     /// What is kept in memory.
     pub keep: Keep,
+    /// What is kept for a picture or a page besides: of very many rows the least and largest values of bins.
+    pub drawn: Option<Selection>,
     /// Where rows are written besides.
     pub file: Option<RowFile>,
     /// Rows at multiples of this; none: as the run has them.
@@ -69,96 +74,28 @@ pub struct Executed {
     pub trajectory: Option<Trajectory>,
     /// The time of the last checkpoint, where any was written.
     pub checkpoint: Option<f64>,
+    /// What was to be drawn.
+    pub drawn: Option<Drawn>,
+    /// The tolerance that the method kept to, where it has one.
+    pub tolerance: Option<f64>,
+}
+
+/// What was recorded for a picture or a page.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// Which variables.
+    pub selection: Selection,
+    /// Their values, at least five hundred rows, with two at jumps.
+    pub trajectory: Trajectory,
 }
 
 /// The rows of a run: kept, written, or both.
-type Shown = (Option<Envelope>, Option<Box<dyn Sink>>);
+type Shown = (Option<Trajectory>, Option<Box<dyn Sink>>);
 
-/// All that records a run.
-struct Recorders<'a> {
-    /// Final values and ranges of all variables.
-    extent: Recorder<VariableRanges>,
-    residual: CouplingResidual<'a>,
-    /// What interfaces leave open, where the method does not know its error.
-    interfaces: Option<Recorder<Interfaces>>,
-    shown: Option<Recorder<Shown>>,
-    measured: Option<Recorder<Trajectory>>,
-    /// What the runs that verify this one are compared with.
-    sampled: Option<Recorder<Thinned>>,
-    /// Where all variables are, for rows that are asked for when the run is resumed.
-    track: Option<Recorder<NoRows>>,
-}
-
-/// The checkpoints of a run so far.
-#[derive(Default)]
-struct Written {
-    /// The time of the last one.
-    time: Option<f64>,
-    /// Why one could not be written, the first time.
-    failure: Option<Notice>,
-}
-
-impl Written {
-    fn add(
-        &mut self,
-        plan: &mut CheckpointPlan<'_>,
-        session: &mut Session<'_>,
-        recorders: &mut Recorders<'_>,
-    ) {
-        let time = session.reached();
-        let taken = take(plan, session, recorders).map_err(|error| error.to_string());
-        let kept = taken.and_then(|it| (plan.keep)(&it).map_err(|error| error.to_string()));
-        match kept {
-            Ok(()) => self.time = Some(time),
-            Err(why) => {
-                let time = readable(time);
-                let warning = format!("the checkpoint of t = {time} s could not be written: {why}");
-                self.failure.get_or_insert(warning.into());
-            }
-        }
-    }
-}
-
-fn take(
-    plan: &CheckpointPlan<'_>,
-    session: &mut Session<'_>,
-    recorders: &mut Recorders<'_>,
-) -> Result<RunCheckpoint, Error> {
-    let mut archive = Archive::writer();
-    recorders.visit(&mut archive)?;
-    let rows = recorders.track.as_ref().map(|track| track.times().clone());
-
-    Ok(RunCheckpoint {
-        about: plan.about.clone(),
-        time: session.reached(),
-        step: session.step(),
-        rows: rows.unwrap_or_default(),
-        session: session.save()?,
-        recorders: archive.into_bytes(),
-    })
-}
-
-/// A recorder that nobody reads but those who resume the run.
-fn track(scenario: &Scenario, session: &Session<'_>, rows: Rows) -> Recorder<NoRows> {
-    let connections = &scenario.connections;
-    let everything = Variables::of(connections)
-        .with_signals(&session.signals())
-        .everything();
-    let track = Recorder::new(connections, &everything, NoRows, "the checkpoint");
-    track.with_rows(rows).with_both_sides()
-}
-
-/// All who watch a run.
-fn observers<'o>(
-    recorders: &'o mut Recorders<'_>,
-    others: &'o mut [&mut dyn Observer],
-) -> Vec<&'o mut dyn Observer> {
-    let mut observers = recorders.observers();
-    for other in others {
-        observers.push(&mut **other);
-    }
-    observers
-}
+/// So many numbers are kept for a picture at most, some ten million bytes of a page for each million.
+const MOST_NUMBERS: usize = 2_000_000;
+/// However many variables there are, they have so many rows.
+const LEAST_DRAWN: usize = 2000;
 
 /// What has to be known of a session when it is over.
 struct SessionFacts {
@@ -224,9 +161,7 @@ impl Execution<'_> {
         recorders.visit(&mut archive)?;
         archive.finish()?;
 
-        if let (Some(shown), Some(track)) = (&mut recorders.shown, &recorders.track) {
-            shown.take_up(track);
-        }
+        recorders.take_up();
         if self.checkpoints.is_none() {
             recorders.track = None;
         }
@@ -265,7 +200,7 @@ impl Execution<'_> {
             &mut written,
             interrupted,
         );
-        let end = session.conclude(ending, &mut observers(&mut recorders, &mut self.observers));
+        let end = session.conclude(ending, &mut recorders.observers(&mut self.observers));
         let values = FinalValue::of(&everything, recorders.extent.last_row());
         let extent = recorders.extent.into_sink();
         let mut summary = summarize(scenario, end, values, &recorders.residual);
@@ -291,12 +226,18 @@ impl Execution<'_> {
             &facts,
         );
         let shown = recorders.shown.and_then(|shown| shown.into_sink().0);
-        let shown = shown.map(Envelope::into_rows);
         let measured = recorders.measured.map(Recorder::into_sink);
+        let drawn = recorders.drawn.map(|drawn| drawn.into_sink().into_rows());
+        let drawn = self.drawn.zip(drawn);
 
         Executed {
             summary,
             trajectory: measured.or(shown),
+            drawn: drawn.map(|(selection, trajectory)| Drawn {
+                selection,
+                trajectory,
+            }),
+            tolerance: facts.tolerance,
             checkpoint: written.time,
         }
     }
@@ -315,7 +256,7 @@ impl Execution<'_> {
             let next =
                 |plan: &CheckpointPlan<'_>| plan.next(scenario.start_time, session.reached());
             let until = self.checkpoints.as_ref().map_or(stop, next).min(stop);
-            let mut watching = observers(recorders, &mut self.observers);
+            let mut watching = recorders.observers(&mut self.observers);
             let ending = session.proceed(until, &mut watching, interrupted)?;
             drop(watching);
             let over = ending != Ending::Finished || until >= stop || session.reached() < until;
@@ -352,6 +293,10 @@ impl Execution<'_> {
                 .then(|| interface_recorder(scenario, everything))
                 .flatten(),
             shown: self.shown(scenario, selection, rows),
+            drawn: self
+                .drawn
+                .as_ref()
+                .map(|selection| drawn_recorder(scenario, selection)),
             measured: measured.map(|kept| {
                 Recorder::new(connections, selection, kept, "the results").with_both_sides()
             }),
@@ -366,12 +311,7 @@ impl Execution<'_> {
         selection: &Selection,
         rows: &Rows,
     ) -> Option<Recorder<Shown>> {
-        let most = match self.keep {
-            Keep::Shown => Some(usize::MAX),
-            Keep::Drawn => Some(MOST_ROWS),
-            Keep::Nothing | Keep::Measured => None,
-        };
-        let kept = most.map(|most| Envelope::new(Trajectory::of(selection), most));
+        let kept = (self.keep == Keep::Shown).then(|| Trajectory::of(selection));
         let file = self.file.take();
         if kept.is_none() && file.is_none() {
             return None;
@@ -387,48 +327,24 @@ impl Execution<'_> {
     }
 }
 
+/// Rows that follow the run closely, however long its steps are.
+fn drawn_recorder(scenario: &Scenario, selection: &Selection) -> Recorder<Envelope> {
+    let columns = selection.variables().len().max(1);
+    let most = (MOST_NUMBERS / columns).clamp(LEAST_DRAWN, MOST_ROWS);
+    let kept = Envelope::new(Trajectory::of(selection), most);
+    let span = scenario.stop_time - scenario.start_time;
+    let recorder = Recorder::new(&scenario.connections, selection, kept, "the curves to draw");
+    recorder
+        .with_rows(Rows::AtMost(span / LEAST_ROWS))
+        .with_both_sides()
+}
+
 /// None where there is nothing to be looked at.
 fn interface_recorder(scenario: &Scenario, everything: &Selection) -> Option<Recorder<Interfaces>> {
     let spacing = (scenario.stop_time - scenario.start_time) / SAMPLES;
     let interfaces = Interfaces::of(scenario, everything)?;
     let recorder = Recorder::new(&scenario.connections, everything, interfaces, "the verdict");
     Some(recorder.with_rows(Rows::Gauss(spacing)))
-}
-
-impl Recorders<'_> {
-    fn observers(&mut self) -> Vec<&mut dyn Observer> {
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut self.extent, &mut self.residual];
-        observers.extend(self.interfaces.as_mut().map(|r| r as &mut dyn Observer));
-        observers.extend(self.shown.as_mut().map(|r| r as &mut dyn Observer));
-        observers.extend(self.measured.as_mut().map(|r| r as &mut dyn Observer));
-        observers.extend(self.sampled.as_mut().map(|r| r as &mut dyn Observer));
-        observers.extend(self.track.as_mut().map(|r| r as &mut dyn Observer));
-
-        observers
-    }
-}
-
-/// What a summary of the whole run needs, and where rows go on; what is shown of a run begins anew where it is resumed.
-impl Checkpoint for Recorders<'_> {
-    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        self.extent.visit(archive)?;
-        self.residual.visit(archive)?;
-        archive.same(
-            "what is looked at for the verdict",
-            &self.interfaces.is_some(),
-        )?;
-        if let Some(interfaces) = &mut self.interfaces {
-            interfaces.visit(archive)?;
-        }
-        archive.same("whether the error is verified", &self.sampled.is_some())?;
-        if let Some(sampled) = &mut self.sampled {
-            sampled.visit(archive)?;
-        }
-        match &mut self.track {
-            Some(track) => track.visit(archive),
-            None => Ok(()),
-        }
-    }
 }
 
 /// Adds the error that other runs show, or why there is none.
