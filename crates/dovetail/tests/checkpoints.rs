@@ -202,9 +202,10 @@ fn so_are_those_with_steps_of_their_own_and_rows_at_times_that_were_asked_for() 
         for method in METHODS {
             let span = model.scenario().stop_time - model.scenario().start_time;
             let step = (span / 311.0).to_string();
+            let step = step.as_str();
             for choices in [
                 &[("method", method)][..],
-                &[("method", method), ("step", &step)],
+                &[("method", method), ("step", step)],
             ] {
                 if let Some(case) = Case::of(&model, choices) {
                     let output_interval = Some(span / 173.3);
@@ -328,14 +329,15 @@ fn a_run_may_be_resumed_to_a_later_end() {
         let resumed = case.resume(checkpoints.last().expect("one of the end"));
         assert_eq!(resumed.summary.reached, 12.0, "{method}");
         let whole = case.run(None);
-        assert_eq!(resumed.summary.steps, whole.summary.steps, "{method}");
-        for (one, other) in resumed
-            .summary
-            .final_values
-            .iter()
-            .zip(&whole.summary.final_values)
-        {
-            let near = (one.value - other.value).abs() <= 1e-6 * other.value.abs();
+        // On a grid the run never noticed that it stopped; who chooses steps has met the end by a shorter one.
+        let within = if whole.summary.step.is_some() {
+            0.0
+        } else {
+            1e-2
+        };
+        let finals = resumed.summary.final_values.iter();
+        for (one, other) in finals.zip(&whole.summary.final_values) {
+            let near = (one.value - other.value).abs() <= within * other.value.abs();
             assert!(near, "{method}: {} {} {}", one.name, one.value, other.value);
         }
     }
