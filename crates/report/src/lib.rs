@@ -72,7 +72,7 @@ pub use reference::{ReferenceError, ReferenceFile};
 pub use requirement::RequirementSummary;
 pub use run_page::RunPage;
 pub use schedule::Rows;
-pub use sink::{LastRow, RowSummary, Sink};
+pub use sink::{LastRow, NoRows, RowSummary, Sink};
 pub use summary::{Comparison, FinalValue, FmiCosts, PaceReport, Quality, RunSummary, SystemWork};
 pub use table::{Alignment, Table, commands_a_terminal, for_terminal};
 pub use trajectory::Trajectory;
