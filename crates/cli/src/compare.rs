@@ -136,6 +136,8 @@ impl Series<'_> {
             real_time: None,
             shared: self.shared,
             interrupted,
+            checkpoints: None,
+            resumed: None,
         };
 
         execute.run(session)

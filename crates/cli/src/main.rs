@@ -20,6 +20,7 @@ mod output;
 mod paint;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
+mod plot;
 mod processes;
 mod progress;
 mod ranks;
@@ -27,6 +28,7 @@ mod reference;
 mod remedies;
 mod reproduce;
 mod rescue;
+mod resume;
 mod run;
 mod schema;
 mod sweep;
@@ -66,6 +68,7 @@ const PANICKED: u8 = 101;
 fn carry_out(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Resume(arguments) => resume::resume(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Enclose(arguments) => enclose::enclose(arguments),
