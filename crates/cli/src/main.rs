@@ -14,6 +14,7 @@ mod interrupt;
 mod linearize;
 mod names;
 mod new;
+mod origin;
 mod output;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
