@@ -13,6 +13,7 @@ mod linear;
 mod loop_unknowns;
 mod majorant;
 mod modal;
+mod observer;
 mod outputs;
 mod place;
 mod polynomial;

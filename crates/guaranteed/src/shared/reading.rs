@@ -13,7 +13,7 @@ impl Flowpipe<'_> {
 
     /// The forms of all states at `time` within the proved step, the radius holding what is
     /// missing.
-    fn forms_at(&self, time: f64) -> Vec<f64> {
+    pub(super) fn forms_at(&self, time: f64) -> Vec<f64> {
         let mut forms = self.polynomial_at(time);
         let shape = self.polynomial.shape;
         for (state, form) in forms.chunks_exact_mut(shape.width()).enumerate() {
