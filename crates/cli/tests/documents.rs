@@ -11,8 +11,8 @@ use std::process::Command;
 const MARK: &str = "# exit code ";
 
 #[test]
-fn commands_in_documents_run_and_print_what_is_shown() {
-    let (mut count, mut faults) = (0, String::new());
+fn commands_in_documents_run() {
+    let mut count = 0;
     for document in documents() {
         let text = read(&document);
         let folder = tempfile::tempdir().unwrap();
@@ -22,100 +22,21 @@ fn commands_in_documents_run_and_print_what_is_shown() {
                 fs::write(folder.path().join(name), &block.body).unwrap();
             }
         }
-
-        let mut new_text = text.clone();
-        let blocks = blocks(&text);
-        for block in blocks.iter().filter(|block| block.info == "console") {
-            let mut new_body = String::new();
-            for (line, shown) in commands(&block.body) {
-                new_body += &format!("{line}\n");
-                let Some(command) = line.strip_prefix("$ dovetail ") else {
-                    new_body += &shown;
-                    continue;
-                };
+        for line in blocks(&text)
+            .iter()
+            .filter(|block| block.info == "console")
+            .flat_map(|block| block.body.lines())
+        {
+            if let Some(command) = line.strip_prefix("$ dovetail ") {
+                run(command, folder.path(), &document);
                 count += 1;
-                let printed = run(command, folder.path(), &document);
-                let same = shown.is_empty() || masked(&shown) == masked(&printed);
-                new_body += if same { &shown } else { &printed };
-                if !same {
-                    let document = document.display();
-                    faults +=
-                        &format!("{document}: dovetail {command}\n{shown}is now\n{printed}\n");
-                }
             }
-            new_text = new_text.replace(&block.body, &new_body);
-        }
-        if std::env::var_os("DOVETAIL_BLESS").is_some() {
-            fs::write(&document, new_text).unwrap();
         }
     }
-    assert!(faults.is_empty(), "{faults}");
     assert!(
         count > 20,
         "only {count} commands were found: has the way of writing them changed?"
     );
-}
-
-/// Each line of a block that is a command, with what is shown below it.
-fn commands(body: &str) -> Vec<(&str, String)> {
-    let mut all: Vec<(&str, String)> = Vec::new();
-    for line in body.lines() {
-        match all.last_mut() {
-            Some((_, shown)) if !line.starts_with("$ ") => *shown += &format!("{line}\n"),
-            _ => all.push((line, String::new())),
-        }
-    }
-    all
-}
-
-/// The words of a text without the times that a machine takes, which differ from run to run.
-fn masked(text: &str) -> Vec<Vec<String>> {
-    let mut lines = Vec::new();
-    // The column of times in the table under way, and whether shares of them follow.
-    let mut column: Option<(usize, bool)> = None;
-    let mut hides = false;
-    for line in text.lines() {
-        hides = line.starts_with("time   ")
-            || line.starts_with("workers   ")
-            || hides && line.starts_with("          ");
-        if hides || line.starts_with("coupling ") {
-            continue;
-        }
-
-        let mut words: Vec<String> = joined_counts(line);
-        if let Some(place) = words.iter().position(|word| word == "seconds") {
-            column = Some((place, words.iter().any(|word| word == "share")));
-        } else if words.is_empty() {
-            column = None;
-        } else if let Some((place, has_shares)) = column {
-            words.truncate(if has_shares { place } else { words.len() });
-            if let Some(time) = words.get_mut(place) {
-                *time = "time".to_owned();
-            }
-        }
-        if let Some(place) = words.windows(2).position(|pair| pair == ["done", "in"]) {
-            words.truncate(place + 2);
-        }
-        lines.push(words);
-    }
-    // Paragraphs may be broken elsewhere when a time is longer.
-    lines.retain(|words| !words.is_empty());
-    lines
-}
-
-/// The words of a line; a count such as `12 500` is one.
-fn joined_counts(line: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
-    for (place, word) in line.split(' ').enumerate() {
-        let continues = place > 0 && word.len() == 3 && is_number(word);
-        match words.last_mut() {
-            Some(last) if continues && is_number(last) && !last.is_empty() => last.push_str(word),
-            _ => words.push(word.to_owned()),
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 #[test]
@@ -285,8 +206,7 @@ fn anchors(text: &str) -> Vec<String> {
     headings.map(anchor).collect()
 }
 
-/// What a command prints, on both streams; it must end as it is shown to.
-fn run(line: &str, folder: &Path, document: &Path) -> String {
+fn run(line: &str, folder: &Path, document: &Path) {
     let (command, code) = match line.split_once(MARK) {
         Some((command, code)) => (
             command,
@@ -310,5 +230,4 @@ fn run(line: &str, folder: &Path, document: &Path) -> String {
         "{}: dovetail {command}\n{said}",
         document.display()
     );
-    format!("{}{said}", String::from_utf8_lossy(&output.stdout))
 }
