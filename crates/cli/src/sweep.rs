@@ -111,7 +111,7 @@ impl DesignArgument {
     }
 }
 
-fn factor(text: &str) -> Result<Factor, String> {
+pub(crate) fn factor(text: &str) -> Result<Factor, String> {
     text.parse().map_err(|StudyError(message)| message)
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<(), Failure> {
         &arguments.keep,
         &arguments.record,
     );
-    let sweep = sweep.map_err(|error| arguments.refused(error))?;
+    let sweep = sweep.map_err(|error| refused(error, &arguments.vary))?;
     let sweep = arguments.with_jobs(sweep);
     output::restore_working_directory();
     let (file, before) = arguments.open(&sweep)?;
@@ -139,6 +139,23 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<(), Failure> {
     let done = Table::new(sweep.design(), before).fill(&sweep, file, arguments)?;
     done.show(arguments, &sweep)?;
     done.end(arguments)
+}
+
+/// What a library refuses before the first run; what is wrong with a value is said of its flag.
+pub(crate) fn refused(error: Error, varied: &[Factor]) -> Failure {
+    let mut bad = match error {
+        Error::Model(bad) => bad,
+        other => return Failure::misuse_by(other),
+    };
+    for problem in &mut bad.problems {
+        if let Some(GivenChoice::Value { name, .. }) = problem.choice.as_deref()
+            && varied.iter().any(|factor| factor.name == *name)
+        {
+            problem.message = format!("--vary {name}: {}", problem.message);
+            problem.choice = None;
+        }
+    }
+    bad.into()
 }
 
 fn check_file(path: &Path) -> Result<(), Failure> {
@@ -152,23 +169,6 @@ fn check_file(path: &Path) -> Result<(), Failure> {
 }
 
 impl SweepArguments {
-    /// What a library refuses before the first run; what is wrong with a value is said of its flag.
-    fn refused(&self, error: Error) -> Failure {
-        let mut bad = match error {
-            Error::Model(bad) => bad,
-            other => return Failure::misuse_by(other),
-        };
-        for problem in &mut bad.problems {
-            if let Some(GivenChoice::Value { name, .. }) = problem.choice.as_deref()
-                && self.vary.iter().any(|factor| factor.name == *name)
-            {
-                problem.message = format!("--vary {name}: {}", problem.message);
-                problem.choice = None;
-            }
-        }
-        bad.into()
-    }
-
     fn options(&self, scenario: &Scenario) -> Result<RunOptions, Failure> {
         let choices = self
             .changes

@@ -41,7 +41,7 @@
 //!
 //! # What is behind it
 //!
-//! [`Model::sweep`] makes many runs with other values each.
+//! [`Model::sweep`] makes many runs with other values each, [`Model::fit`] finds the values that are nearest to measured data.
 //!
 //! [`core`] is the vocabulary, [`methods`] has the coupling methods, [`scenario`] reads models and sets runs up, [`report`]
 //! writes results, [`study`] has designs and sensitivities, [`equations`], [`fmi`] and [`guaranteed`] are what their names say.
@@ -52,12 +52,14 @@ mod enclosure;
 mod error;
 mod evidence;
 mod execution;
+mod fit;
 mod fn_system;
 mod linearization;
 mod model;
 mod option_tables;
 mod real_time;
 mod run;
+mod run_at;
 mod simulation;
 mod sweep;
 mod verify;
@@ -80,6 +82,7 @@ pub use coupling::Coupling;
 pub use enclosure::{Bounds, Enclosure};
 pub use error::Error;
 pub use execution::{Executed, Execution, Keep, RowFile};
+pub use fit::Fit;
 pub use fn_system::FnSystem;
 pub use linearization::linearize;
 pub use model::{Model, ModelBuilder};

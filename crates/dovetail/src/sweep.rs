@@ -4,16 +4,13 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dovetail_core::Notice;
 use dovetail_report::{Recorder, Rows, Selection, Variables};
-use dovetail_scenario::{BadModel, Placement, RunOptions, Scenario, Session};
+use dovetail_scenario::{BadModel, RunOptions, Scenario, Session};
 use dovetail_study::{Columns, Design, Kept, Progress, Row, StudyError, VariableNames, in_order};
 
 use crate::error::Error;
-use crate::execution::{Execution, Keep, LEAST_ROWS};
-
-/// What is not to be changed by the number of jobs: every run has a single thread.
-const PLACEMENT: Placement = Placement::SingleThread;
+use crate::execution::LEAST_ROWS;
+use crate::run_at::{can_be_parallel, options_of_each, run_at, sentences};
 
 /// Many runs of one model, each with other values.
 ///
@@ -58,13 +55,7 @@ impl<'a> Sweep<'a> {
         keep: &[String],
         record: &[String],
     ) -> Result<Self, Error> {
-        let options = RunOptions {
-            placement: match options.placement.clone() {
-                Placement::Auto => PLACEMENT,
-                other => other,
-            },
-            ..options.clone()
-        };
+        let options = options_of_each(options);
         let first = readable(scenario, &design)?;
         scenario.check_method(&options)?;
         let kept = kept(&first, keep, record)?;
@@ -78,7 +69,8 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// So many runs at a time, each in a thread of its own. Models with FMUs keep one: instances of an FMU may share memory.
+    /// So many runs at a time, each in a thread of its own. Models with FMUs keep one, unless each system has a
+    /// process: instances of an FMU may share memory.
     pub fn jobs(mut self, jobs: NonZeroUsize) -> Self {
         if self.can_be_parallel() {
             self.jobs = jobs;
@@ -88,7 +80,7 @@ impl<'a> Sweep<'a> {
 
     /// Whether several runs may be under way at a time.
     pub fn can_be_parallel(&self) -> bool {
-        self.scenario.units().is_empty()
+        can_be_parallel(self.scenario, &self.options)
     }
 
     /// The columns of the table.
@@ -154,26 +146,13 @@ impl<'a> Sweep<'a> {
         interrupted: &AtomicBool,
     ) -> Result<(Vec<f64>, String), String> {
         let scenario = varied(self.scenario, &self.design, point).map_err(sentences)?;
-        let session = scenario.session(&self.options).map_err(sentences)?;
-        let variables = Variables::of(&scenario.connections).with_signals(&session.signals());
-        let needed = variables.named(self.kept.variables());
-        let mut recorder = self.recorder(&scenario, &session, &needed);
-        let execution = Execution {
-            keep: Keep::Nothing,
-            observers: vec![&mut recorder],
-            ..Execution::default()
+        let names = self.kept.variables();
+        let recorder = |scenario: &Scenario, session: &Session<'_>, needed: &Selection| {
+            self.recorder(scenario, session, needed)
         };
-        let done = execution.run(&scenario, session, &self.options, &needed, interrupted);
-        let quality = done.summary.quality;
-
-        match done.summary.message {
-            Some(Notice { text, .. }) => Err(text),
-            None if quality.diverged => Err(quality.verdict_reason.text),
-            None => {
-                let values = self.kept.values(recorder.sink());
-                Ok((values, quality.verdict.word().to_owned()))
-            }
-        }
+        let (measures, quality) = run_at(&scenario, &self.options, names, recorder, interrupted)?;
+        let values = self.kept.values(&measures);
+        Ok((values, quality.verdict.word().to_owned()))
     }
 
     /// The rows that a file of results would have.
@@ -244,11 +223,4 @@ fn recorded(
     let computed = variables.all().iter();
     let computed = computed.filter(|variable| variable.kind != dovetail_report::Kind::Input);
     Ok(computed.map(|variable| variable.name.clone()).collect())
-}
-
-/// What is wrong with a model at a point, in one line.
-fn sentences(bad: BadModel) -> String {
-    let problems = bad.problems.iter();
-    let sentences: Vec<String> = problems.map(|problem| problem.sentence()).collect();
-    sentences.join("; ")
 }

@@ -38,7 +38,7 @@ pub fn report_page(summary: &RunSummary, trajectory: &Trajectory) -> String {
 }
 
 /// A whole page around a body.
-pub(crate) fn page(title: &str, body: &str) -> String {
+pub fn page(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -49,7 +49,7 @@ pub(crate) fn page(title: &str, body: &str) -> String {
 }
 
 /// Text that means itself in HTML, between tags and in attributes.
-pub(crate) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -93,7 +93,7 @@ fn verdict(quality: &Quality) -> String {
 }
 
 /// With a capital at its head and a full stop at its end.
-pub(crate) fn sentence(text: &str) -> String {
+pub fn sentence(text: &str) -> String {
     let mut rest = text.chars();
     let head: String = rest.next().iter().flat_map(|c| c.to_uppercase()).collect();
     let ends = text.ends_with(['.', '!', '?']);
@@ -102,7 +102,7 @@ pub(crate) fn sentence(text: &str) -> String {
 }
 
 /// Nothing where there are none.
-pub(crate) fn warnings<T: Display>(warnings: &[T]) -> String {
+pub fn warnings<T: Display>(warnings: &[T]) -> String {
     if warnings.is_empty() {
         return String::new();
     }
@@ -135,7 +135,7 @@ fn figures(summary: &RunSummary) -> String {
 }
 
 /// A table of names and values, under the heading of a summary.
-pub(crate) fn figures_table(rows: &[(&str, String)]) -> String {
+pub fn figures_table(rows: &[(&str, String)]) -> String {
     let row = |(name, value): &(&str, String)| row("th", &[name.to_string(), value.clone()]);
     let rows: String = rows.iter().map(row).collect();
     format!("<section>\n<h2>Summary</h2>\n<table class=\"figures\">\n{rows}</table>\n</section>\n")
@@ -173,7 +173,7 @@ fn value_at((name, value): (&str, f64)) -> String {
 }
 
 /// A table row whose first cell has the tag `first`.
-pub(crate) fn row(first: &str, cells: &[String]) -> String {
+pub fn row(first: &str, cells: &[String]) -> String {
     let rest: String = cells[1..]
         .iter()
         .map(|cell| format!("<td>{}</td>", escaped(cell)))
@@ -197,7 +197,8 @@ fn systems(summary: &RunSummary) -> String {
     format!("<section>\n<h2>Systems</h2>\n{table}</section>\n")
 }
 
-pub(crate) fn table(heads: &[&str], rows: impl Iterator<Item = String>) -> String {
+/// A table with these heads.
+pub fn table(heads: &[&str], rows: impl Iterator<Item = String>) -> String {
     let head = |head: &&str| format!("<th>{head}</th>");
     let heads: String = heads.iter().map(head).collect();
     let rows: String = rows.collect();

@@ -57,7 +57,10 @@ pub use enclosure::EnclosureSummary;
 pub use enclosure_page::enclosure_page;
 pub use envelope::{Envelope, MOST_ROWS};
 pub use errors::{ErrorMeasures, measure, measured_order};
-pub use html::report_page;
+pub use html::{
+    escaped, figures_table, page, report_page, row, sentence, table as html_table,
+    warnings as html_warnings,
+};
 pub use linear_model::LinearModel;
 pub use mat_file::MatFile;
 pub use mat_trajectory::MatTrajectory;
@@ -65,13 +68,14 @@ pub use number::significant;
 pub use paper_table::{TableFormat, paper_table};
 #[cfg(feature = "parquet")]
 pub use parquet_file::ParquetFile;
-pub use plot::{Curve, band_plot, error_plot, line_plot};
+pub use plot::{Curve, band_plot, error_plot, fan_plot, line_plot, point_plot};
 pub use recorder::Recorder;
 pub use reference::{ReferenceError, ReferenceFile};
 pub use schedule::Rows;
 pub use sink::{LastRow, RowSummary, Sink};
 pub use summary::{Comparison, FinalValue, FmiCosts, PaceReport, Quality, RunSummary, SystemWork};
 pub use table::{Alignment, Table, commands_a_terminal, for_terminal};
+pub use thinning::thinned;
 pub use trajectory::Trajectory;
 pub use tube_file::TubeFile;
 pub use tubes::Tubes;

@@ -35,6 +35,7 @@ mod standard;
 mod structure;
 mod times;
 mod units;
+mod values_of_variables;
 mod variation;
 
 pub use assembly::{Assembly, Feed};
@@ -66,4 +67,5 @@ pub use source::table::SystemTable;
 pub use source::value::Given;
 pub use standard::registry;
 pub use toml::Spanned;
+pub use values_of_variables::seconds_in;
 pub use variation::GivenBox;

@@ -1,4 +1,5 @@
-//! Many runs of one model: which values each run has, what is kept of it, and what that says.
+//! Many runs of one model: which values each run has, what is kept of it, and what that says; and the values that bring a model
+//! nearest to measured data ([`fit`]).
 //!
 //! ```text
 //! Factor ──▶ Design ──point──▶ a run ──rows──▶ Measures ──▶ Kept ──▶ Row ──▶ RowFile
@@ -10,6 +11,7 @@
 
 mod design;
 mod factor;
+mod fit;
 mod keep;
 mod measures;
 mod parallel;
@@ -21,6 +23,10 @@ mod sobol;
 
 pub use design::{Design, DesignKind};
 pub use factor::{Factor, Values};
+pub use fit::{
+    CONFIDENCE, FitError, FitParameter, Fitted, FittedColumn, FittedParameter, Fitting, Measured,
+    MeasuredColumn, Prediction, fit, fit_page,
+};
 pub use keep::{Kept, VariableNames};
 pub use measures::{Measure, Measures};
 pub use parallel::{Progress, in_order};

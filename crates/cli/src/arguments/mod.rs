@@ -15,6 +15,7 @@ pub(crate) use shared::{SharedArguments, WorkersArgument, check_interval};
 pub(crate) use values::{assignment, seconds, thread_count};
 
 use crate::enclose::{EncloseArguments, EncloseWorkers};
+use crate::fit::FitArguments;
 use crate::linearize::LinearizeArguments;
 use crate::names;
 use crate::new::NewArguments;
@@ -37,6 +38,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Run a model many times with other values, and keep a row of each run
     Sweep(SweepArguments),
+    /// Find the parameters that bring a model nearest to measured data
+    Fit(FitArguments),
     /// Bound all trajectories of a model given as equations: boxes that are proved to hold them
     Enclose(EncloseArguments),
     /// Linearize a model: A, B, C, D and the eigenvalues of all systems together
@@ -68,6 +71,7 @@ impl Command {
             Self::Run(_)
             | Self::Compare(_)
             | Self::Sweep(_)
+            | Self::Fit(_)
             | Self::Linearize(_)
             | Self::Check(_) => true,
             Self::Inspect(arguments) => !arguments.without_running,
