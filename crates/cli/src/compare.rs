@@ -124,6 +124,7 @@ impl Series<'_> {
             options: &options,
             selection: &self.selection,
             keep: Keep::Measured,
+            drawn: None,
             file: file.as_deref(),
             real_time: None,
             shared: self.shared,

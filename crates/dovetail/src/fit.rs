@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dovetail_report::{Recorder, Rows, Trajectory, Variable, Variables};
-use dovetail_scenario::{RunOptions, Scenario, seconds_in};
+use dovetail_report::{Recorder, Rows, Selection, Trajectory, Variable, Variables};
+use dovetail_scenario::{RunOptions, Scenario, Session, seconds_in};
 use dovetail_study::{
     Factor, FitError, FitParameter, Fitted, Fitting, Measured, MeasuredColumn, Prediction,
     StudyError, fit,
@@ -13,7 +13,7 @@ use dovetail_study::{
 
 use crate::error::Error;
 use crate::execution::{Execution, Keep};
-use crate::run_at::{can_be_parallel, options_of_each, run_at, sentences};
+use crate::run_at::{RunAt, can_be_parallel, options_of_each, sentences};
 use crate::simulation::NEVER;
 
 /// Times this near to the ends of the run, as a part of it, are meant to be the ends.
@@ -142,11 +142,12 @@ impl<'a> Fit<'a> {
         let session = scenario.session(&self.options)?;
         let selection = Variables::of(&scenario.connections).named(&self.names());
         let execution = Execution {
-            keep: Keep::Drawn,
+            keep: Keep::Nothing,
+            drawn: Some(selection.clone()),
             ..Execution::default()
         };
         let done = execution.run(&scenario, session, &self.options, &selection, &NEVER);
-        Ok(done.trajectory.unwrap_or_default())
+        Ok(done.drawn.map(|drawn| drawn.trajectory).unwrap_or_default())
     }
 
     /// Where the search starts, unless a sample has something better.
@@ -178,11 +179,19 @@ impl<'a> Fit<'a> {
         })?;
         let names = self.names();
         let rows = Rows::At(Arc::clone(&self.times));
-        let recorder = |scenario: &Scenario, _: &_, needed: &_| {
+        let recorder = |_: &Session<'_>, needed: &Selection| {
             let sink = Trajectory::of(needed);
             Recorder::new(&scenario.connections, needed, sink, "the fit").with_rows(rows)
         };
-        let (found, _) = run_at(&scenario, &self.options, &names, recorder, interrupted)?;
+        let run = RunAt {
+            scenario: &scenario,
+            options: &self.options,
+            needed: &names,
+            drawn: &[],
+            file: None,
+            interrupted,
+        };
+        let found = run.run(recorder)?.sink;
         self.at_measured_times(&found)
     }
 

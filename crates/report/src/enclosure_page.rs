@@ -2,9 +2,10 @@
 
 use crate::enclosure::EnclosureSummary;
 use crate::enclosure::cells;
-use crate::html::{escaped, figures_table, page, row, seconds, sentence, steps, table, warnings};
+use crate::html::{escaped, figures_table, page, row, seconds, steps, table, warnings};
 use crate::number::brief;
 use crate::number::significant;
+use crate::page::sentence;
 use crate::plot::band_plot;
 use crate::tubes::Tubes;
 

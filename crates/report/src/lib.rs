@@ -22,19 +22,21 @@ mod enclosure;
 mod enclosure_page;
 mod envelope;
 mod errors;
-mod html;
+pub mod html;
 mod interpolation;
 mod json;
 mod linear_model;
 mod mat_file;
 mod mat_trajectory;
 mod number;
+mod page;
 mod paper_table;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod plot;
 mod recorder;
 mod reference;
+mod run_page;
 mod schedule;
 mod sink;
 mod summary;
@@ -57,20 +59,18 @@ pub use enclosure::EnclosureSummary;
 pub use enclosure_page::enclosure_page;
 pub use envelope::{Envelope, MOST_ROWS};
 pub use errors::{ErrorMeasures, measure, measured_order};
-pub use html::{
-    escaped, figures_table, page, report_page, row, sentence, table as html_table,
-    warnings as html_warnings,
-};
 pub use linear_model::LinearModel;
 pub use mat_file::MatFile;
 pub use mat_trajectory::MatTrajectory;
 pub use number::significant;
+pub use page::Origin;
 pub use paper_table::{TableFormat, paper_table};
 #[cfg(feature = "parquet")]
 pub use parquet_file::ParquetFile;
 pub use plot::{Curve, band_plot, error_plot, fan_plot, line_plot, point_plot};
 pub use recorder::Recorder;
 pub use reference::{ReferenceError, ReferenceFile};
+pub use run_page::RunPage;
 pub use schedule::Rows;
 pub use sink::{LastRow, RowSummary, Sink};
 pub use summary::{Comparison, FinalValue, FmiCosts, PaceReport, Quality, RunSummary, SystemWork};

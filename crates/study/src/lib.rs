@@ -9,6 +9,7 @@
 //!
 //! Nothing here knows how a model is run: [`in_order`] is given a function that does.
 
+mod condition;
 mod design;
 mod factor;
 mod fit;
@@ -18,8 +19,11 @@ mod parallel;
 mod random;
 mod row;
 mod row_file;
+#[cfg(feature = "parquet")]
+mod row_parquet;
 mod sensitivity;
 mod sobol;
+mod sweep_page;
 
 pub use design::{Design, DesignKind};
 pub use factor::{Factor, Values};
@@ -32,8 +36,11 @@ pub use measures::{Measure, Measures};
 pub use parallel::{Progress, in_order};
 pub use row::{Columns, Row};
 pub use row_file::{ResumeError, RowFile};
+#[cfg(feature = "parquet")]
+pub use row_parquet::write_parquet;
 pub use sensitivity::{Sensitivity, sensitivities};
 pub use sobol::DIMENSIONS as SOBOL_DIMENSIONS;
+pub use sweep_page::{FAN_CURVES, FAN_VARIABLES, NamedSensitivities, SweepPage};
 
 /// Why a study cannot be made as it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -42,6 +42,22 @@ pub struct Row {
 }
 
 impl Row {
+    /// How it ended, in a word.
+    pub fn status(&self) -> Option<&str> {
+        Some(if self.outcome.is_ok() { DONE } else { FAILED })
+    }
+
+    /// The verdict, where it came to its end.
+    pub fn verdict(&self) -> Option<&str> {
+        let (_, verdict) = self.outcome.as_ref().ok()?;
+        Some(verdict)
+    }
+
+    /// Why it failed, if it did.
+    pub fn reason(&self) -> Option<&str> {
+        self.outcome.as_ref().err().map(String::as_str)
+    }
+
     /// The texts of all columns, where so many values are kept.
     pub fn fields(&self, kept: usize) -> Vec<String> {
         let mut fields = vec![(self.run + 1).to_string()];

@@ -1,9 +1,7 @@
 //! A fit as a page: the parameters with their certainty, and the measured points over the curves before and after.
 
-use dovetail_report::{
-    Curve, Trajectory, escaped, figures_table, html_table, html_warnings, page, point_plot, row,
-    significant, thinned,
-};
+use dovetail_report::html::{escaped, figures_table, page, row, table, warnings};
+use dovetail_report::{Curve, Trajectory, point_plot, significant, thinned};
 
 use super::{Fitted, FittedColumn, FittedParameter, Measured};
 
@@ -37,7 +35,7 @@ pub fn fit_page(
     let figures: String = figures.collect();
     let parts = [
         heading,
-        html_warnings(&fitted.notes),
+        warnings(&fitted.notes),
         parameters(fitted),
         format!("<section>\n<h2>Measured and simulated</h2>\n{figures}</section>\n"),
         columns_table(fitted),
@@ -79,7 +77,7 @@ fn parameters(fitted: &Fitted) -> String {
     ];
     format!(
         "<section>\n<h2>Parameters</h2>\n{}</section>\n",
-        html_table(&heads, rows)
+        table(&heads, rows)
     )
 }
 
@@ -123,7 +121,7 @@ fn columns_table(fitted: &Fitted) -> String {
     let heads = ["variable", "values", "RMS before", "RMS after", "unit"];
     format!(
         "<section>\n<h2>What is missed</h2>\n{}</section>\n",
-        html_table(&heads, rows)
+        table(&heads, rows)
     )
 }
 
@@ -148,7 +146,7 @@ fn correlation(fitted: &Fitted) -> String {
         });
     format!(
         "<section>\n<h2>Correlation</h2>\n{}</section>\n",
-        html_table(&heads, rows)
+        table(&heads, rows)
     )
 }
 
