@@ -28,10 +28,11 @@ const GAIN: f64 = 620.0;
 
 /// Rows of a run of `car` with the true values: times, speeds and positions every half second.
 fn truth(folder: &Folder) -> Table {
+    let car = example("car");
     let rows = folder.name("truth.csv");
     let set = ["--set", "car.m=1180", "--set", "controller.gain=620", "-q"];
     let every = ["--output-interval", "0.5", "-o", &rows];
-    dovetail(&[&["run", &example("car")], &set[..], &every].concat()).exits(0);
+    dovetail(&[&["run", &car], &set[..], &every].concat()).exits(0);
     Table::parse(&folder.read("truth.csv"))
 }
 
@@ -62,16 +63,13 @@ const VARY: [&str; 4] = [
 /// 24 intervals of 95 %: at least 19 hold the truth with a probability of 0.998.
 #[test]
 fn two_parameters_of_car_are_found_within_their_confidence() {
+    let car = example("car");
     let folder = Folder::new();
     let truth = truth(&folder);
     let mut covered = 0;
     for seed in 0..12 {
         let data = folder.file("data.csv", measured(&truth, seed));
-        let all = [
-            &["fit", &example("car"), "--data", &data, "--json"],
-            &VARY[..],
-        ]
-        .concat();
+        let all = [&["fit", &car, "--data", &data, "--json"], &VARY[..]].concat();
         let json = dovetail(&all).exits(0).json();
         for (name, truth) in [("car.m", MASS), ("controller.gain", GAIN)] {
             let found = &json["parameters"][name];
@@ -100,11 +98,12 @@ fn two_parameters_of_car_are_found_within_their_confidence() {
 
 #[test]
 fn the_covariance_is_that_of_standard_errors_and_jobs_change_nothing() {
+    let car = example("car");
     let folder = Folder::new();
     let data = folder.file("data.csv", measured(&truth(&folder), 7));
     let page = folder.name("fit.html");
     let run = |jobs: &str| {
-        let all = [&["fit", &example("car"), "--data", &data], &VARY[..]].concat();
+        let all = [&["fit", &car, "--data", &data], &VARY[..]].concat();
         let rest = ["--jobs", jobs, "--json", "--report", &page];
         let mut json = dovetail(&[&all[..], &rest].concat()).exits(0).json();
         json["wall_seconds"] = 0.into();
@@ -125,10 +124,11 @@ fn the_covariance_is_that_of_standard_errors_and_jobs_change_nothing() {
 
 #[test]
 fn start_values_of_states_are_fitted_and_what_is_in_the_way_is_named() {
+    let car = example("car");
     let folder = Folder::new();
     let data = folder.file("data.csv", measured(&truth(&folder), 2));
     let fit = |vary: &[&str]| {
-        let all = [&["fit", &example("car"), "--data", &data], vary].concat();
+        let all = [&["fit", &car, "--data", &data], vary].concat();
         dovetail(&all)
     };
     let set = [
@@ -206,6 +206,7 @@ fn an_fmu_is_fitted_as_equations_are() {
 
 #[test]
 fn misuse_is_said_before_anything_is_run() {
+    let car = example("car");
     let folder = Folder::new();
     let good = "time,car.v\n0,0\n1,2\n2,3\n";
     for (data, vary, words) in [
@@ -247,12 +248,12 @@ fn misuse_is_said_before_anything_is_run() {
         ),
     ] {
         let file = folder.file("data.csv", data);
-        let done = dovetail(&["fit", &example("car"), "--data", &file, "--vary", vary]);
+        let done = dovetail(&["fit", &car, "--data", &file, "--vary", vary]);
         done.exits(2).says(words);
     }
     let file = folder.file("data.csv", good);
     let twice = ["--vary", "car.m=1:2", "--vary", "car.m=1:3"];
-    let all = [&["fit", &example("car"), "--data", &file], &twice[..]].concat();
+    let all = [&["fit", &car, "--data", &file], &twice[..]].concat();
     dovetail(&all).exits(2).says(&["`car.m` is varied twice"]);
     let few = [
         "--vary",
@@ -263,7 +264,7 @@ fn misuse_is_said_before_anything_is_run() {
         "car.v=0:1",
     ];
     let few = [&few[..], &["--vary", "controller.gain=1:2"]].concat();
-    let all = [&["fit", &example("car"), "--data", &file], &few[..]].concat();
+    let all = [&["fit", &car, "--data", &file], &few[..]].concat();
     dovetail(&all)
         .exits(2)
         .says(&["3 measured values cannot determine 4 parameters"]);

@@ -63,6 +63,7 @@ mod run;
 mod run_at;
 mod simulation;
 mod sweep;
+mod sweep_elsewhere;
 mod verify;
 
 pub use dovetail_core as core;
@@ -93,3 +94,4 @@ pub use real_time::RealTime;
 pub use run::Run;
 pub use simulation::Simulation;
 pub use sweep::{Sweep, SweepStops, SweptRun};
+pub use sweep_elsewhere::{OtherPlaces, answer_run};

@@ -44,7 +44,7 @@ pub use diagnostic::{BadModel, GivenChoice, Problem, SourceText};
 pub use dovetail_ssp::DEFAULT_SSD;
 pub use dovetail_workers::ProcessPool;
 #[cfg(feature = "mpi")]
-pub use dovetail_workers::{Network, dismiss_ranks};
+pub use dovetail_workers::{Network, ServiceLink, dismiss_ranks};
 pub use enclosure_methods::ENCLOSURES;
 #[cfg(feature = "mpi")]
 pub use enclosure_on_ranks::enclose_on_ranks;
@@ -54,7 +54,7 @@ pub use overrides::Overrides;
 pub use placement::RankPlacement;
 pub use placement::{Placement, helpers};
 #[cfg(feature = "mpi")]
-pub use process::rank::serve_rank;
+pub use process::rank::{serve_rank, serve_rank_with};
 pub use process::worker::serve_worker;
 pub use run::session::{RunEnd, Session};
 pub use scenario::{NoEquations, Scenario};

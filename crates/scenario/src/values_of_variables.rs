@@ -11,17 +11,14 @@ impl Scenario {
     /// The value of a parameter, or the start value of a state or an input, where it is a number that is known before a run.
     pub fn start_value(&self, name: &str) -> Option<f64> {
         let qualified = self.patterns(&[name.to_owned()]).concat();
-        let (part, bare) = self.part_of(&qualified)?;
-        if let Some(known) = part.source.equations() {
-            let definition = known.definition;
-            let model = &definition.model;
-            let parameters = model.parameters.iter().zip(&definition.parameters);
-            let states = model.states.iter().zip(&definition.states);
-            let inputs = model.inputs.iter().zip(&definition.inputs);
-            let mut all = parameters.chain(states).chain(inputs);
-            return all.find_map(|(name, value)| (name == bare).then_some(*value));
+        match self.part_of(&qualified) {
+            Some((part, bare)) => start_value_in(part, bare),
+            // A name without its system.
+            None => self
+                .parts
+                .iter()
+                .find_map(|part| start_value_in(part, name)),
         }
-        part.source.start_value(bare)
     }
 
     /// How numbers in `unit` become those of a variable, `system.name`, whose unit is `own`. None where the variable has no unit.
@@ -48,6 +45,19 @@ impl Scenario {
         });
         fitting.max_by_key(|(part, _)| part.name().len())
     }
+}
+
+fn start_value_in(part: &Part, name: &str) -> Option<f64> {
+    let Some(known) = part.source.equations() else {
+        return part.source.start_value(name);
+    };
+    let definition = known.definition;
+    let model = &definition.model;
+    let parameters = model.parameters.iter().zip(&definition.parameters);
+    let states = model.states.iter().zip(&definition.states);
+    let inputs = model.inputs.iter().zip(&definition.inputs);
+    let mut all = parameters.chain(states).chain(inputs);
+    all.find_map(|(known, value)| (known == name).then_some(*value))
 }
 
 /// The seconds in a unit of time of this name.

@@ -76,8 +76,15 @@ impl Row {
     }
 
     /// Its line of a file.
-    pub(crate) fn line(&self, kept: usize) -> Vec<u8> {
+    pub fn line(&self, kept: usize) -> Vec<u8> {
         line(&self.fields(kept))
+    }
+
+    /// What one line says, to the last bit; none where it is no line of such a table.
+    pub fn parse(line: &[u8], columns: &Columns) -> Option<Self> {
+        let mut reader = csv::ReaderBuilder::new();
+        let mut reader = reader.has_headers(false).flexible(true).from_reader(line);
+        Self::read(&reader.records().next()?.ok()?, columns)
     }
 
     /// What a line of a file says; none where it is no such line.

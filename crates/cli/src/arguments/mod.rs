@@ -88,13 +88,17 @@ impl Command {
 
     /// Whether it can be spread over the ranks of an MPI program.
     pub fn can_use_ranks(&self) -> bool {
-        matches!(self, Self::Run(_) | Self::Compare(_) | Self::Enclose(_))
+        matches!(
+            self,
+            Self::Run(_) | Self::Compare(_) | Self::Sweep(_) | Self::Enclose(_)
+        )
     }
 
     /// Whether it is to be.
     pub fn wants_ranks(&self) -> bool {
         match self {
             Self::Enclose(arguments) => arguments.workers == Some(EncloseWorkers::Mpi),
+            Self::Sweep(arguments) => arguments.workers.is_some(),
             _ => {
                 let shared = self.shared();
                 shared.is_some_and(|shared| shared.workers == Some(WorkersArgument::Mpi))

@@ -1,7 +1,7 @@
 //! The arguments of `dovetail sweep`, and what they come to for a model.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use dovetail::scenario::{RunOptions, Scenario};
 use dovetail::study::{Design, DesignKind, Factor, Values};
 
 use super::factor;
+use super::on_ranks::SweepWorkers;
 use crate::arguments::{ChangeArguments, seconds, thread_count};
 use crate::failure::Failure;
 use crate::processes::{self, Limits};
@@ -55,6 +56,10 @@ pub(crate) struct SweepArguments {
     /// have one]
     #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
     pub jobs: Option<NonZeroUsize>,
+
+    /// Where runs are made [default: in this program]
+    #[arg(long, value_name = "mpi")]
+    pub workers: Option<SweepWorkers>,
 
     /// Go on with the file of a sweep that was ended
     #[arg(long)]
@@ -190,16 +195,31 @@ impl SweepArguments {
         }
     }
 
+    /// Reads the model.
+    pub fn load(&self) -> Result<Scenario, Failure> {
+        if self.workers.is_some() && self.jobs.is_some() {
+            return Err(Failure::misuse(
+                "--jobs has no meaning with --workers mpi: each rank makes one run at a time",
+            ));
+        }
+        let limits = Limits::default();
+        self.changes.load(&self.model, &self.record, limits, None)
+    }
+
     /// The sweep with all that it is to do.
-    pub fn completed<'a>(&self, sweep: Sweep<'a>) -> Result<Sweep<'a>, Failure> {
+    pub fn completed<'a>(&self, sweep: Sweep<'a>) -> Sweep<'a> {
         let cores = || available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let mut sweep = sweep.jobs(self.jobs.unwrap_or_else(cores));
+        let jobs = match self.workers {
+            Some(SweepWorkers::Mpi) => NonZeroUsize::MIN,
+            None => self.jobs.unwrap_or_else(cores),
+        };
+        let mut sweep = sweep.jobs(jobs);
         if self.report.is_some() {
             sweep = sweep.with_curves();
         }
         match self.trajectories() {
-            Some(folder) => Ok(sweep.with_trajectories(self.emptied(&folder)?)),
-            None => Ok(sweep),
+            Some(folder) => sweep.with_trajectories(folder),
+            None => sweep,
         }
     }
 
@@ -221,23 +241,24 @@ impl SweepArguments {
         wanted.then(|| output::from_home(&self.output.with_file_name(name)))
     }
 
-    /// The folder, without trajectories of another sweep.
-    fn emptied(&self, folder: &Path) -> Result<PathBuf, Failure> {
-        let failed = |error| Failure::cannot_write(folder, error);
-        std::fs::create_dir_all(folder).map_err(failed)?;
+    /// Makes the folder of trajectories, and takes those of another sweep out of it.
+    pub fn empty_trajectories(&self) -> Result<(), Failure> {
+        let Some(folder) = self.trajectories() else {
+            return Ok(());
+        };
+        let failed = |error| Failure::cannot_write(&folder, error);
+        std::fs::create_dir_all(&folder).map_err(failed)?;
         if self.resume {
-            return Ok(folder.to_owned());
+            return Ok(());
         }
-        for file in std::fs::read_dir(folder).map_err(failed)?.flatten() {
+        for file in std::fs::read_dir(&folder).map_err(failed)?.flatten() {
             let name = file.file_name().to_string_lossy().into_owned();
-            let number = name
-                .strip_prefix("run-")
-                .and_then(|rest| rest.split('.').next());
-            let is_ours = number.is_some_and(|number| number.parse::<usize>().is_ok());
-            if is_ours {
+            let rest = name.strip_prefix("run-");
+            let number = rest.and_then(|rest| rest.split('.').next());
+            if number.is_some_and(|number| number.parse::<usize>().is_ok()) {
                 std::fs::remove_file(file.path()).map_err(failed)?;
             }
         }
-        Ok(folder.to_owned())
+        Ok(())
     }
 }

@@ -1,10 +1,11 @@
 //! `dovetail sweep`.
 
 mod arguments;
+pub(crate) mod on_ranks;
 mod table;
 mod target;
 
-use dovetail::scenario::GivenChoice;
+use dovetail::scenario::{GivenChoice, Scenario};
 use dovetail::study::{Factor, StudyError};
 use dovetail::{Error, Sweep};
 
@@ -13,7 +14,6 @@ pub(crate) use arguments::SweepArguments;
 use crate::arguments::{check_distinct, refuse_to_replace};
 use crate::failure::Failure;
 use crate::output::{self, Page};
-use crate::processes::Limits;
 use table::Table;
 use target::Target;
 
@@ -26,23 +26,15 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<(), Failure> {
     let target = Target::of(&arguments.output)?;
     output::check_ending("--report", arguments.report.as_deref(), &["html", "htm"])?;
     check_distinct(Some(&arguments.output), arguments.report.as_deref())?;
-    let limits = Limits::default();
-    let scenario = arguments
-        .changes
-        .load(&arguments.model, &arguments.record, limits, None)?;
+    let scenario = arguments.load()?;
     for path in [Some(&arguments.output), arguments.report.as_ref()]
         .into_iter()
         .flatten()
     {
         refuse_to_replace(&arguments.model, &scenario, path)?;
     }
-    let design = arguments.design(&scenario)?;
-    let options = arguments.options(&scenario)?;
-    let (kept, recorded) = (arguments.kept(), &arguments.record);
-    let sweep = Sweep::new(&scenario, &options, design, &kept, recorded);
-    let sweep = sweep.map_err(|error| refused(error, &arguments.vary))?;
-    output::restore_working_directory();
-    let sweep = arguments.completed(sweep)?;
+    let sweep = prepared(arguments, &scenario)?;
+    arguments.empty_trajectories()?;
     let (mut file, before) = target.open(&sweep, arguments.resume)?;
     let page = Page::wanted(arguments.report.as_deref())?;
 
@@ -54,6 +46,20 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<(), Failure> {
     let title = format!("{}: a sweep", scenario.name);
     done.show(arguments, &sweep, page, &title)?;
     done.end(arguments)
+}
+
+/// The sweep of a model with all that it is to do.
+pub(crate) fn prepared<'a>(
+    arguments: &SweepArguments,
+    scenario: &'a Scenario,
+) -> Result<Sweep<'a>, Failure> {
+    let design = arguments.design(scenario)?;
+    let options = arguments.options(scenario)?;
+    let kept = arguments.kept();
+    let sweep = Sweep::new(scenario, &options, design, &kept, &arguments.record);
+    let sweep = sweep.map_err(|error| refused(error, &arguments.vary))?;
+    output::restore_working_directory();
+    Ok(arguments.completed(sweep))
 }
 
 /// What a library refuses before the first run; what is wrong with a value is said of its flag.

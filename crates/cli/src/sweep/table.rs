@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use dovetail::report::Trajectory;
 use dovetail::study::{Design, NamedSensitivities, Row, RowFile, SweepPage, sensitivities};
-use dovetail::{Sweep, SweepStops};
+use dovetail::{Sweep, SweepStops, SweptRun};
 use serde_json::{Value, json};
 
 use super::SweepArguments;
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::output::{self, Page};
 use crate::progress::SweepProgress;
+use crate::{interrupt, ranks};
 
 /// The table of a sweep as far as it is filled.
 pub(super) struct Table {
@@ -75,13 +75,17 @@ impl Table {
         };
         let progress = SweepProgress::new(arguments.quiet, self.wanted, self.rows);
         let first = self.rows;
-        let filled = sweep.run_from(first, &stops, &mut |run| {
+        let mut take = |run: SweptRun| {
             file.write(&run.row)?;
             self.fan.extend(run.curves);
             self.add(run.row);
             progress.show(self.rows, self.failed);
             Ok(())
-        });
+        };
+        let filled = match ranks::others(arguments.workers.is_some())? {
+            Some(mut others) => sweep.run_from_with(first, &mut others, &stops, &mut take),
+            None => sweep.run_from(first, &stops, &mut take),
+        };
         progress.clear();
         let written = filled.and_then(|_| file.sync());
         written.map_err(|error| Failure::Sweep(output::not_written(&arguments.output, &error)))?;

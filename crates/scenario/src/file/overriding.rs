@@ -1,5 +1,7 @@
 //! Values that the user sets, written into the tables of a model file.
 
+use dovetail_core::list_names;
+
 use crate::catalog::Catalog;
 use crate::diagnostic::Problem;
 use crate::file::toml_file::ModelFile;
@@ -38,6 +40,10 @@ fn set(
             .position(|key| key.get_ref() == system)?;
         Some((place, name))
     });
+    let place = match place {
+        Some(place) => Some(place),
+        None => without_system(file, qualified, value, catalog)?,
+    };
     let Some((place, name)) = place else {
         return Err(unknown(file, qualified, value));
     };
@@ -57,6 +63,46 @@ fn set(
     };
     *entry = given(qualified, value, input)?;
     Ok(())
+}
+
+/// The one system that has a value of this name; else the one whose source knows by itself what can be set.
+fn without_system<'a>(
+    file: &ModelFile,
+    name: &'a str,
+    value: &str,
+    catalog: &Catalog,
+) -> Result<Option<(usize, &'a str)>, Problem> {
+    let has = |table: &SystemTable| {
+        let settable = [&table.parameters, &table.states, &table.inputs];
+        settable
+            .iter()
+            .any(|values| values.keys().any(|key| key.get_ref() == name))
+    };
+    let looks_up = |table: &SystemTable| catalog.kind_of(table).looks_up_values();
+    let places = |fits: &dyn Fn(&SystemTable) -> bool| -> Vec<usize> {
+        let systems = file.systems.values().enumerate();
+        let fitting = systems.filter(|(_, table)| fits(table.get_ref()));
+        fitting.map(|(place, _)| place).collect()
+    };
+
+    match (&places(&has)[..], &places(&looks_up)[..]) {
+        ([one], _) => Ok(Some((*one, name))),
+        ([], [one]) => Ok(Some((*one, name))),
+        ([], _) => Ok(None),
+        (several, _) => {
+            let systems: Vec<&str> = file
+                .systems
+                .keys()
+                .map(|key| key.get_ref().as_str())
+                .collect();
+            let named = several
+                .iter()
+                .map(|&place| format!("{}.{name}", systems[place]));
+            let named = list_names(&named.collect::<Vec<String>>());
+            let message = format!("several systems have a value `{name}`: choose from {named}");
+            Err(Problem::of_value(name, value, message))
+        }
+    }
 }
 
 fn entry<'a>(values: &'a mut Named<Given>, name: &str) -> Option<&'a mut Given> {
