@@ -1,10 +1,8 @@
-//! Pages of figures and tables, as HTML.
+//! Pages of figures and tables without scripts, as HTML.
 
 use std::fmt::Display;
 
-use crate::number::{count, significant};
-
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str = include_str!("html.css");
 
 /// A whole page around a body.
 pub fn page(title: &str, body: &str) -> String {
@@ -50,14 +48,6 @@ pub fn figures_table(rows: &[(&str, String)]) -> String {
     let row = |(name, value): &(&str, String)| row("th", &[name.to_string(), value.clone()]);
     let rows: String = rows.iter().map(row).collect();
     format!("<section>\n<h2>Summary</h2>\n<table class=\"figures\">\n{rows}</table>\n</section>\n")
-}
-
-pub(crate) fn steps(accepted: u64, rejected: u64) -> String {
-    format!("{} ({} rejected)", count(accepted), count(rejected))
-}
-
-pub(crate) fn seconds(seconds: f64) -> String {
-    format!("{} s", significant(seconds, 4))
 }
 
 /// A table row whose first cell has the tag `first`.

@@ -27,6 +27,7 @@ mod parameter_file;
 mod petsc;
 mod placement;
 mod process;
+mod questions;
 mod run;
 mod scenario;
 mod source;
@@ -56,6 +57,7 @@ pub use placement::{Placement, helpers};
 #[cfg(feature = "mpi")]
 pub use process::rank::{serve_rank, serve_rank_with};
 pub use process::worker::serve_worker;
+pub use questions::Questions;
 pub use run::session::{RunEnd, Session};
 pub use scenario::{NoEquations, Scenario};
 pub use source::kind::{ReadSystem, Reading, SourceKind};

@@ -34,6 +34,7 @@ pub use fit::{
 pub use keep::{Kept, VariableNames};
 pub use measures::{Measure, Measures};
 pub use parallel::{Progress, in_order};
+pub use random::Random;
 pub use row::{Columns, Row};
 pub use row_file::{ResumeError, RowFile};
 #[cfg(feature = "parquet")]

@@ -37,7 +37,10 @@ function largestShare() {
     return high - low;
   };
   const known = variables.filter(v => v.error);
-  return Math.max(0, ...known.map(v => extent(v.error.map(Math.abs), 0, v.error.length)[1] / span(v.y)).filter(Number.isFinite));
+  return Math.max(
+    0,
+    ...known.map(v => extent(v.error.map(Math.abs), 0, v.error.length)[1] / span(v.y)).filter(Number.isFinite),
+  );
 }
 
 /** Bands are drawn in their true size; magnified, they show where an error is made. */

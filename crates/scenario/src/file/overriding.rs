@@ -1,6 +1,7 @@
 //! Values that the user sets, written into the tables of a model file.
 
 use dovetail_core::list_names;
+use toml::Spanned;
 
 use crate::catalog::Catalog;
 use crate::diagnostic::Problem;
@@ -30,7 +31,10 @@ fn set(
     let constant = qualified.strip_prefix("constants.").unwrap_or(qualified);
     if let Some(entry) = entry(&mut file.constants, constant) {
         let refuse = |what: String| Problem::of_value(qualified, value, what);
-        *entry = number(value).map(Given::Number).map_err(refuse)?;
+        *entry = match value.starts_with('[') {
+            true => given(qualified, value, false)?,
+            false => number(value).map(Given::Number).map_err(refuse)?,
+        };
         return Ok(());
     }
     let place = qualified.split_once('.').and_then(|(system, name)| {
@@ -47,6 +51,8 @@ fn set(
     let Some((place, name)) = place else {
         return Err(unknown(file, qualified, value));
     };
+    let system = file.systems.keys().nth(place);
+    let whole = system.map(|system| format!("{}.{name}", system.get_ref()));
     let table = file.systems[place].get_mut();
 
     if catalog.kind_of(table).looks_up_values() {
@@ -61,7 +67,11 @@ fn set(
     let Some(entry) = found else {
         return Err(unknown(file, qualified, value));
     };
-    *entry = given(qualified, value, input)?;
+    let given = given(qualified, value, input)?;
+    *entry = given.clone();
+    if let (true, Some(number)) = (input, given.number()) {
+        settle_disturbance(file, whole.as_deref().unwrap_or(qualified), number);
+    }
     Ok(())
 }
 
@@ -101,6 +111,19 @@ fn without_system<'a>(
             let named = list_names(&named.collect::<Vec<String>>());
             let message = format!("several systems have a value `{name}`: choose from {named}");
             Err(Problem::of_value(name, value, message))
+        }
+    }
+}
+
+/// An input of which only bounds are known has this value instead.
+fn settle_disturbance(file: &mut ModelFile, qualified: &str, number: f64) {
+    for connection in &mut file.connections {
+        let connection = connection.get_mut();
+        let bounded = |value: &&mut Spanned<toml::Value>| value.get_ref().is_table();
+        if connection.to.get_ref() == qualified
+            && let Some(value) = connection.value.as_mut().filter(bounded)
+        {
+            *value.get_mut() = toml::Value::Float(number);
         }
     }
 }

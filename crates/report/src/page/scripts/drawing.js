@@ -56,7 +56,7 @@ Object.assign(Panel.prototype, {
       ctx.fillStyle = css("--bad");
       ctx.textAlign = "right";
       ctx.textBaseline = "top";
-      ctx.fillText(zone.text, LEFT + w - 8, Math.max(TOP, top) + 6);
+      if (low > TOP + 20) ctx.fillText(zone.text, LEFT + w - 8, Math.max(TOP, top) + 6);
     }
   },
 

@@ -48,7 +48,8 @@ function heading(kind, ...remarks) {
   get("name").textContent = data.name;
   const parts = [data.file, ...remarks, written(), `Dovetail ${data.version}`].filter(Boolean);
   get("meta").replaceChildren(...parts.map(text => el("span", {}, text)));
-  get("foot").textContent = `Written by Dovetail ${data.version} on ${written()}. This page is one file and loads nothing.`;
+  get("foot").textContent =
+    `Written by Dovetail ${data.version} on ${written()}. This page is one file and loads nothing.`;
 }
 
 function verdict() {

@@ -50,7 +50,10 @@ class Panel {
       { quantities = {} } = this.figure.options,
       unit = this.curves[0]?.unit;
     const what =
-      this.curves[0]?.title || (names.length === 1 ? names[0] : quantities[unit] || (unit === "1" ? "dimensionless" : unit ? "" : "without a unit"));
+      this.curves[0]?.title ||
+      (names.length === 1
+        ? names[0]
+        : quantities[unit] || (unit === "1" ? "dimensionless" : unit ? "" : "without a unit"));
     this.title.replaceChildren(
       what + " ",
       ...(unit && unit !== "1" ? [el("span", { class: "unit" }, `[${unit}]`)] : []),
@@ -59,7 +62,8 @@ class Panel {
       "aria-label",
       `Plot of ${names.join(", ")}${unit && unit !== "1" ? " in " + unit : ""} over ${this.figure.options.label || "time"}`,
     );
-    this.list.classList.toggle("dense", names.length > 6 && names.every(name => name.length < 12));
+    const brief = c => c.name.length < 12 && (!c.lower || Math.max(...extent(c.upper, 0, c.upper.length)) < 1e5);
+    this.list.classList.toggle("dense", names.length > 6 && this.curves.every(brief));
     this.list.replaceChildren(
       ...this.curves.map(curve => {
         curve.readout = el("span", { class: "value" });

@@ -36,12 +36,7 @@ function verdictBanner(host, level, title, ...text) {
   };
   host.replaceChildren(
     el("svg", { viewBox: "0 0 20 20", width: 24, height: 24, "aria-hidden": "true" }, el("path", { d: icons[level] })),
-    el(
-      "div",
-      {},
-      el("strong", {}, title),
-      ...text.map(t => el("p", {}, ...withCode(t))),
-    ),
+    el("div", {}, el("strong", {}, title), ...text.map(t => el("p", {}, ...withCode(t)))),
   );
   host.className = "verdict " + level;
   host.setAttribute("role", level === "good" ? "status" : "alert");
