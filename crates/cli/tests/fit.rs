@@ -36,11 +36,12 @@ fn truth(folder: &Folder) -> Table {
     Table::parse(&folder.read("truth.csv"))
 }
 
-/// The same with noise: the speed in km/h, the position in m; one cell in seven is missing.
+/// The same with noise: the speed, which has no unit, and the position in km; one cell in seven is missing.
 fn measured(truth: &Table, seed: u64) -> String {
     let mut noise = Noise(seed);
-    let mut text = "time,car.v,car.x [km]\n".to_owned();
-    let [times, speeds, positions] = ["time", "car.v", "car.x"].map(|name| truth.numbers(name));
+    let mut text = "time,car.v,car.position [km]\n".to_owned();
+    let [times, speeds, positions] =
+        ["time", "car.v", "car.position"].map(|name| truth.numbers(name));
     for (row, time) in times.iter().enumerate() {
         let speed = speeds[row] + 0.1 * noise.normal();
         let position = 1e-3 * (positions[row] + 2.0 * noise.normal());
@@ -84,7 +85,7 @@ fn two_parameters_of_car_are_found_within_their_confidence() {
             covered += usize::from(low <= truth && truth <= high);
         }
         assert_eq!(json["converged"], true);
-        assert!(number(&json["runs"]) < 100.0, "{json}");
+        assert!(number(&json["runs"]) < 250.0, "{json}");
         // Each column is missed by its noise.
         let speed = number(&json["columns"]["car.v"]["rms"]);
         let position = number(&json["columns"]["car.position"]["rms"]);

@@ -55,6 +55,13 @@ pub struct SweptRun {
     pub curves: Option<Trajectory>,
 }
 
+/// What is left of a run that came to its end.
+struct KeptOfRun {
+    values: Vec<f64>,
+    verdict: String,
+    curves: Option<Trajectory>,
+}
+
 /// When a sweep ends before its end.
 pub struct SweepStops<'a> {
     /// Whether no further run is to be started; those under way come to their end.
@@ -168,7 +175,7 @@ impl<'a> Sweep<'a> {
     pub fn one_run(&self, run: usize, interrupted: &AtomicBool) -> SweptRun {
         let point = self.design.point(run);
         let (outcome, curves) = match self.outcome(run, &point, interrupted) {
-            Ok((kept, curves)) => (Ok(kept), curves),
+            Ok(done) => (Ok((done.values, done.verdict)), done.curves),
             Err(reason) => (Err(reason), None),
         };
         SweptRun {
@@ -187,7 +194,7 @@ impl<'a> Sweep<'a> {
         run: usize,
         point: &[f64],
         interrupted: &AtomicBool,
-    ) -> Result<((Vec<f64>, String), Option<Trajectory>), String> {
+    ) -> Result<KeptOfRun, String> {
         let scenario = varied(self.scenario, &self.design, point).map_err(sentences)?;
         let file = self
             .folder
@@ -204,8 +211,11 @@ impl<'a> Sweep<'a> {
         let recorder =
             |session: &Session<'_>, needed: &Selection| self.recorder(&scenario, session, needed);
         let done = run.run(recorder)?;
-        let values = self.kept.values(&done.sink);
-        Ok(((values, done.quality.verdict.word().to_owned()), done.drawn))
+        Ok(KeptOfRun {
+            values: self.kept.values(&done.sink),
+            verdict: done.quality.verdict.word().to_owned(),
+            curves: done.drawn,
+        })
     }
 
     /// What is drawn of a run: of many an even choice has curves.

@@ -144,13 +144,16 @@ impl Damping {
     }
 }
 
+/// A better point, and its residuals.
+type Better = (Vec<f64>, DVector<f64>);
+
 /// A better point with its residuals; none where there is none to be found.
 fn improve(
     function: &mut dyn Residuals,
     from: &Minimum,
     bounds: &Bounds,
     damping: &mut Damping,
-) -> Result<Option<(Vec<f64>, DVector<f64>)>, NoMinimum> {
+) -> Result<Option<Better>, NoMinimum> {
     let model = Model::at(from);
     let sum = from.residuals.norm_squared();
     for _ in 0..MOST_REJECTIONS {

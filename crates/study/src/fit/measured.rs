@@ -52,7 +52,7 @@ impl Measured {
         let mut reader = reader.trim(Trim::All).from_reader(text.as_bytes());
         let heads = reader.headers().cloned();
         let heads = heads.map_err(|error| blame(format!(": {error}")))?;
-        let mut measured = Self::with_heads(&heads, &file).map_err(|what| blame(what))?;
+        let mut measured = Self::with_heads(&heads, &file).map_err(&blame)?;
 
         let mut last = f64::NEG_INFINITY;
         for record in reader.records() {
