@@ -21,6 +21,7 @@ pub(crate) use suggestion::with_suggestion;
 pub(crate) use values::{assignment, seconds, thread_count};
 
 use crate::enclose::{EncloseArguments, EncloseWorkers};
+use crate::fit::FitArguments;
 use crate::linearize::LinearizeArguments;
 use crate::names;
 use crate::new::NewArguments;
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     /// Run a model many times with varied values, and keep one row per run
     #[command(after_help = examples::SWEEP)]
     Sweep(SweepArguments),
+    /// Find the parameters that bring a model nearest to measured data
+    Fit(FitArguments),
     /// Prove bounds on all trajectories of a model given as equations
     #[command(after_help = examples::ENCLOSE)]
     Enclose(EncloseArguments),
@@ -98,6 +101,7 @@ impl Command {
             | Self::Resume(_)
             | Self::Compare(_)
             | Self::Sweep(_)
+            | Self::Fit(_)
             | Self::Linearize(_)
             | Self::Check(_) => true,
             Self::Inspect(arguments) => !arguments.without_running,
@@ -118,13 +122,17 @@ impl Command {
 
     /// Whether it can be spread over the ranks of an MPI program.
     pub fn can_use_ranks(&self) -> bool {
-        matches!(self, Self::Run(_) | Self::Compare(_) | Self::Enclose(_))
+        matches!(
+            self,
+            Self::Run(_) | Self::Compare(_) | Self::Sweep(_) | Self::Enclose(_)
+        )
     }
 
     /// Whether it is to be.
     pub fn wants_ranks(&self) -> bool {
         match self {
             Self::Enclose(arguments) => arguments.workers == Some(EncloseWorkers::Mpi),
+            Self::Sweep(arguments) => arguments.workers.is_some(),
             _ => {
                 let shared = self.shared();
                 shared.is_some_and(|shared| shared.workers == Some(WorkersArgument::Mpi))
