@@ -36,6 +36,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let Executed {
         summary,
         trajectory,
+        ..
     } = execute.run(session)?;
 
     if let (Some(page), Some(trajectory)) = (page, &trajectory) {

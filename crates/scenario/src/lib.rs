@@ -56,6 +56,7 @@ pub use placement::{Placement, helpers};
 pub use process::rank::serve_rank;
 pub use process::worker::serve_worker;
 pub use run::session::{RunEnd, Session};
+pub use run::stepped::{SteppedSession, SteppingError};
 pub use scenario::{NoEquations, Scenario};
 pub use source::kind::{ReadSystem, Reading, SourceKind};
 pub use source::system_source::{
