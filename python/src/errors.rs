@@ -34,14 +34,24 @@ impl Fields {
             Some(GivenChoice::Value { name, .. }) => Some(name.clone()),
             _ => None,
         });
-        let variable = chosen.last();
-        let system = variable.as_deref().and_then(|name| name.split_once('.'));
-        let system = system.map(|(system, _)| system.to_owned());
+        let mut named = chosen.last();
+        let message = bad.problems.first().map(|problem| problem.message.as_str());
+        let message = message.unwrap_or_default();
+        if named.is_none() {
+            named = quoted(message).map(str::to_owned);
+        }
+        let (system, variable) = match named {
+            Some(name) => match name.split_once('.') {
+                Some((system, _)) => (Some(system.to_owned()), Some(name.clone())),
+                None => (Some(name), None),
+            },
+            None => (system_in_file(bad), None),
+        };
 
         Self {
-            system: system.or_else(|| system_in_file(bad)),
+            system,
             variable,
-            time: None,
+            time: time_in(message),
             remedies: remedies::all_words(&bad.remedies()),
         }
     }
@@ -54,6 +64,19 @@ impl Fields {
         fields.set_item("remedies", self.remedies)?;
         Ok(fields)
     }
+}
+
+/// The system or variable that a message begins with, in backquotes.
+fn quoted(message: &str) -> Option<&str> {
+    let name = message.strip_prefix('`')?;
+    name.split_once('`').map(|(name, _)| name)
+}
+
+/// The time that a message names.
+fn time_in(message: &str) -> Option<f64> {
+    let (_, rest) = message.split_once(" at t = ")?;
+    let (time, _) = rest.split_once(" s")?;
+    time.parse().ok()
 }
 
 /// The system in whose table the first problem stands.

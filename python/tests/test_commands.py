@@ -1,5 +1,6 @@
 """The other commands: as on the command line, and with the same words."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def test_a_sweep_is_a_table(tmp_path: Path) -> None:
 def test_what_the_program_refuses_is_said_in_arguments() -> None:
     with pytest.raises(dovetail.ModelError) as caught:
         dovetail.compare(example("car"), set={"car.mass": 1})
-    assert "--" not in str(caught.value)
+    assert not re.search("--[a-z]", str(caught.value))
 
 
 def test_models_of_python_are_compared_too() -> None:

@@ -27,15 +27,24 @@ def rows_of(path: Path) -> tuple[list[str], np.ndarray]:
     return names, np.array(rows, dtype=float)
 
 
+def whatever_is_left(model: Path, method: str) -> dovetail.Result:
+    try:
+        return dovetail.run(model, method=method)
+    except dovetail.RunError as error:
+        assert error.result is not None
+        return error.result
+
+
 @pytest.mark.parametrize("model", EXAMPLES, ids=lambda path: path.parent.name)
 def test_all_methods_give_the_digits_of_the_program(model: Path, tmp_path: Path) -> None:
     methods = dovetail.inspect(model)["methods"]
     assert methods
     for method in methods:
         file = tmp_path / f"{method}.csv"
-        program("run", model, "--method", method, "--quiet", "-o", file)
+        ended = subprocess.run([PROGRAM, "run", model, "--method", method, "--quiet", "-o", file], capture_output=True)
+        assert ended.returncode in (0, 1)  # a method that diverges does so in both
         names, rows = rows_of(file)
-        result = dovetail.run(model, method=method)
+        result = whatever_is_left(model, method)
         assert names == ["time", *result.names]
         ours = np.column_stack([result.time, *(result[name] for name in result)])
         assert np.array_equal(ours, rows, equal_nan=True), method
@@ -112,7 +121,7 @@ def test_a_model_that_is_not_sound_names_system_variable_and_remedy() -> None:
     assert caught.value.system == "car"
     assert caught.value.variable == "car.mass"
     assert "set={" in str(caught.value)
-    assert "--" not in str(caught.value)
+    assert "--set" not in str(caught.value)
     with pytest.raises(dovetail.ModelError, match="nosuch.toml"):
         dovetail.run("nosuch.toml")
     with pytest.raises(dovetail.ModelError, match="newton"):
@@ -192,5 +201,5 @@ def test_an_fmu_that_crashes_in_a_run_is_an_exception(fmus: Path) -> None:
 
 
 def test_an_fmu_alone_is_run_by_its_path(fmus: Path) -> None:
-    result = dovetail.run(fmus / "Prey-fmi2.fmu", stop_time=2.0, set={"alpha": 0.5}, record="population")
+    result = dovetail.run(fmus / "Prey-fmi2.fmu", stop_time=2.0, set={"birth": 0.5}, record="population")
     assert len(result["population"]) == len(result.time)
