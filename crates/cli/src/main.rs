@@ -14,15 +14,18 @@ mod interrupt;
 mod linearize;
 mod names;
 mod new;
+mod origin;
 mod output;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
+mod plot;
 mod processes;
 mod progress;
 mod ranks;
 mod reference;
 mod remedies;
 mod rescue;
+mod resume;
 mod run;
 mod sweep;
 mod words;
@@ -61,6 +64,7 @@ const PANICKED: u8 = 101;
 fn carry_out(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Resume(arguments) => resume::resume(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Enclose(arguments) => enclose::enclose(arguments),

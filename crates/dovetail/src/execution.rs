@@ -1,8 +1,11 @@
 //! One run with everything that watches it: rows, the verdict, and the runs that verify it.
 
+mod recorders;
+mod written;
+
 use std::sync::atomic::AtomicBool;
 
-use dovetail_core::{Ending, Error, Notice, Observer, readable};
+use dovetail_core::{Archive, Checkpoint, Ending, Error, Notice, Observer, readable};
 use dovetail_fmi::Costs;
 use dovetail_methods::CouplingResidual;
 use dovetail_report::{
@@ -11,6 +14,9 @@ use dovetail_report::{
 };
 use dovetail_scenario::{RunEnd, RunOptions, Scenario, Session};
 
+use self::recorders::{Recorders, track};
+use self::written::Written;
+use crate::checkpoint::{CheckpointPlan, RunCheckpoint};
 use crate::evidence::{Facts, Interfaces, pronounce};
 use crate::verify::{Thinned, VerificationPlan, verify};
 
@@ -29,8 +35,6 @@ pub enum Keep {
     /// The selected variables as they are to be looked at: with rows between communication times, and both sides of events.
     #[default]
     Shown,
-    /// The same, of more than a million rows the least and largest values of bins: a picture shows no more.
-    Drawn,
     /// The same at communication times, where they are measured.
     Measured,
 }
@@ -40,6 +44,8 @@ pub enum Keep {
 pub struct Execution<'a> {
     /// What is kept in memory.
     pub keep: Keep,
+    /// What is kept for a picture or a page besides: of very many rows the least and largest values of bins.
+    pub drawn: Option<Selection>,
     /// Where rows are written besides.
     pub file: Option<RowFile>,
     /// Rows at multiples of this; none: as the run has them.
@@ -48,6 +54,8 @@ pub struct Execution<'a> {
     pub verify: bool,
     /// Who else observes every step.
     pub observers: Vec<&'a mut dyn Observer>,
+    /// Checkpoints on the way.
+    pub checkpoints: Option<CheckpointPlan<'a>>,
 }
 
 /// A file of rows.
@@ -66,23 +74,30 @@ pub struct Executed {
     pub trajectory: Option<Trajectory>,
     /// What ended the run early, where that was not an interrupt.
     pub failure: Option<Error>,
+    /// The time of the last checkpoint, where any was written.
+    pub checkpoint: Option<f64>,
+    /// What was to be drawn.
+    pub drawn: Option<Drawn>,
+    /// The tolerance that the method kept to, where it has one.
+    pub tolerance: Option<f64>,
+}
+
+/// What was recorded for a picture or a page.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// Which variables.
+    pub selection: Selection,
+    /// Their values, at least five hundred rows, with two at jumps.
+    pub trajectory: Trajectory,
 }
 
 /// The rows of a run: kept, written, or both.
-type Shown = (Option<Envelope>, Option<Box<dyn Sink>>);
+type Shown = (Option<Trajectory>, Option<Box<dyn Sink>>);
 
-/// All that records a run.
-struct Recorders<'a> {
-    /// Final values and ranges of all variables.
-    extent: Recorder<VariableRanges>,
-    residual: CouplingResidual<'a>,
-    /// What interfaces leave open, where the method does not know its error.
-    interfaces: Option<Recorder<Interfaces>>,
-    shown: Option<Recorder<Shown>>,
-    measured: Option<Recorder<Trajectory>>,
-    /// What the runs that verify this one are compared with.
-    sampled: Option<Recorder<Thinned>>,
-}
+/// So many numbers are kept for a picture at most, some ten million bytes of a page for each million.
+const MOST_NUMBERS: usize = 2_000_000;
+/// However many variables there are, they have so many rows.
+const LEAST_DRAWN: usize = 2000;
 
 /// What has to be known of a session when it is over.
 struct SessionFacts {
@@ -120,24 +135,78 @@ impl Execution<'_> {
         selection: &Selection,
         interrupted: &AtomicBool,
     ) -> Executed {
+        let rows = self.rows(scenario, &session);
+        let mut recorders = self.recorders(scenario, &session, selection, &rows);
+        if self.checkpoints.is_some() {
+            recorders.track = Some(track(scenario, &session, rows));
+        }
+        self.carry_out(scenario, session, options, recorders, interrupted)
+    }
+
+    /// Goes on from a checkpoint to which `session` was [restored](RunCheckpoint::restore): with the rows that the run would have had from there
+    /// on, and a summary of all of it.
+    pub fn resume(
+        mut self,
+        scenario: &Scenario,
+        session: Session<'_>,
+        options: &RunOptions,
+        selection: &Selection,
+        interrupted: &AtomicBool,
+        from: &RunCheckpoint,
+    ) -> Result<Executed, Error> {
+        let rows = self
+            .output_interval
+            .map_or_else(|| from.rows.clone(), Rows::Every);
+        let mut recorders = self.recorders(scenario, &session, selection, &rows);
+        recorders.track = Some(track(scenario, &session, from.rows.clone()));
+        let mut archive = Archive::reader(from.recorders.clone());
+        recorders.visit(&mut archive)?;
+        archive.finish()?;
+
+        recorders.take_up();
+        if self.checkpoints.is_none() {
+            recorders.track = None;
+        }
+        Ok(self.carry_out(scenario, session, options, recorders, interrupted))
+    }
+
+    /// The times of rows.
+    fn rows(&self, scenario: &Scenario, session: &Session<'_>) -> Rows {
+        let span = scenario.stop_time - scenario.start_time;
+        match self.output_interval {
+            Some(interval) => Rows::Every(interval),
+            None if session.chooses_steps() => Rows::AtMost(span / LEAST_ROWS),
+            None => Rows::Communications,
+        }
+    }
+
+    fn carry_out(
+        mut self,
+        scenario: &Scenario,
+        mut session: Session<'_>,
+        options: &RunOptions,
+        mut recorders: Recorders<'_>,
+        interrupted: &AtomicBool,
+    ) -> Executed {
         let SessionFacts {
             facts,
             imposing,
             plan,
         } = SessionFacts::of(&session);
         let everything = Variables::of(&scenario.connections).everything();
-        let mut recorders = self.recorders(scenario, &session, selection, &everything);
-        let mut observers = recorders.observers();
-
-        for observer in &mut self.observers {
-            observers.push(*observer);
-        }
-
-        let end = session.run(&mut observers, interrupted);
-        drop(observers);
+        let mut written = Written::default();
+        let ending = self.drive(
+            scenario,
+            &mut session,
+            &mut recorders,
+            &mut written,
+            interrupted,
+        );
+        let end = session.conclude(ending, &mut recorders.observers(&mut self.observers));
         let values = FinalValue::of(&everything, recorders.extent.last_row());
         let extent = recorders.extent.into_sink();
         let mut summary = summarize(scenario, &end, values, &recorders.residual);
+        summary.quality.warnings.extend(written.failure);
 
         if self.verify {
             let sampled = recorders.sampled.map(Recorder::into_sink);
@@ -159,13 +228,50 @@ impl Execution<'_> {
             &facts,
         );
         let shown = recorders.shown.and_then(|shown| shown.into_sink().0);
-        let shown = shown.map(Envelope::into_rows);
         let measured = recorders.measured.map(Recorder::into_sink);
+        let drawn = recorders.drawn.map(|drawn| drawn.into_sink().into_rows());
+        let drawn = self.drawn.zip(drawn);
 
         Executed {
             summary,
             trajectory: measured.or(shown),
             failure: end.ending.err(),
+            drawn: drawn.map(|(selection, trajectory)| Drawn {
+                selection,
+                trajectory,
+            }),
+            tolerance: facts.tolerance,
+            checkpoint: written.time,
+        }
+    }
+
+    /// To the end, with checkpoints on the way.
+    fn drive(
+        &mut self,
+        scenario: &Scenario,
+        session: &mut Session<'_>,
+        recorders: &mut Recorders<'_>,
+        written: &mut Written,
+        interrupted: &AtomicBool,
+    ) -> Result<Ending, Error> {
+        let stop = scenario.stop_time;
+        loop {
+            let next =
+                |plan: &CheckpointPlan<'_>| plan.next(scenario.start_time, session.reached());
+            let until = self.checkpoints.as_ref().map_or(stop, next).min(stop);
+            let mut watching = recorders.observers(&mut self.observers);
+            let ending = session.proceed(until, &mut watching, interrupted)?;
+            drop(watching);
+            let over = ending != Ending::Finished || until >= stop || session.reached() < until;
+
+            // A system that has asked for the end of the run is not to be asked for more.
+            let resumable = !matches!(ending, Ending::Requested { .. });
+            if let (Some(plan), true) = (&mut self.checkpoints, resumable) {
+                written.add(plan, session, recorders);
+            }
+            if over {
+                return Ok(ending);
+            }
         }
     }
 
@@ -174,9 +280,10 @@ impl Execution<'_> {
         scenario: &'a Scenario,
         session: &Session<'_>,
         selection: &Selection,
-        everything: &Selection,
+        rows: &Rows,
     ) -> Recorders<'a> {
         let connections = &scenario.connections;
+        let everything = &Variables::of(connections).everything();
         let extent = VariableRanges::new(scenario.start_time, scenario.stop_time);
         let measured = (self.keep == Keep::Measured).then(|| Trajectory::of(selection));
         let sampled = self.verify && session.imposing().is_none();
@@ -188,26 +295,26 @@ impl Execution<'_> {
             interfaces: (!session.estimates_error())
                 .then(|| interface_recorder(scenario, everything))
                 .flatten(),
-            shown: self.shown(scenario, session, selection),
+            shown: self.shown(scenario, selection, rows),
+            drawn: self
+                .drawn
+                .as_ref()
+                .map(|selection| drawn_recorder(scenario, selection)),
             measured: measured.map(|kept| {
                 Recorder::new(connections, selection, kept, "the results").with_both_sides()
             }),
             sampled: sampled.map(|kept| Recorder::new(connections, everything, kept, "memory")),
+            track: None,
         }
     }
 
     fn shown(
         &mut self,
         scenario: &Scenario,
-        session: &Session<'_>,
         selection: &Selection,
+        rows: &Rows,
     ) -> Option<Recorder<Shown>> {
-        let most = match self.keep {
-            Keep::Shown => Some(usize::MAX),
-            Keep::Drawn => Some(MOST_ROWS),
-            Keep::Nothing | Keep::Measured => None,
-        };
-        let kept = most.map(|most| Envelope::new(Trajectory::of(selection), most));
+        let kept = (self.keep == Keep::Shown).then(|| Trajectory::of(selection));
         let file = self.file.take();
         if kept.is_none() && file.is_none() {
             return None;
@@ -217,16 +324,22 @@ impl Execution<'_> {
             Some(file) => (file.name, Some(file.sink)),
             None => ("the results".to_owned(), None),
         };
-        let span = scenario.stop_time - scenario.start_time;
-        let rows = match self.output_interval {
-            Some(interval) => Rows::Every(interval),
-            None if session.chooses_steps() => Rows::AtMost(span / LEAST_ROWS),
-            None => Rows::Communications,
-        };
         let recorder = Recorder::new(&scenario.connections, selection, (kept, written), name);
 
-        Some(recorder.with_rows(rows).with_both_sides())
+        Some(recorder.with_rows(rows.clone()).with_both_sides())
     }
+}
+
+/// Rows that follow the run closely, however long its steps are.
+fn drawn_recorder(scenario: &Scenario, selection: &Selection) -> Recorder<Envelope> {
+    let columns = selection.variables().len().max(1);
+    let most = (MOST_NUMBERS / columns).clamp(LEAST_DRAWN, MOST_ROWS);
+    let kept = Envelope::new(Trajectory::of(selection), most);
+    let span = scenario.stop_time - scenario.start_time;
+    let recorder = Recorder::new(&scenario.connections, selection, kept, "the curves to draw");
+    recorder
+        .with_rows(Rows::AtMost(span / LEAST_ROWS))
+        .with_both_sides()
 }
 
 /// None where there is nothing to be looked at.
@@ -235,18 +348,6 @@ fn interface_recorder(scenario: &Scenario, everything: &Selection) -> Option<Rec
     let interfaces = Interfaces::of(scenario, everything)?;
     let recorder = Recorder::new(&scenario.connections, everything, interfaces, "the verdict");
     Some(recorder.with_rows(Rows::Gauss(spacing)))
-}
-
-impl Recorders<'_> {
-    fn observers(&mut self) -> Vec<&mut dyn Observer> {
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut self.extent, &mut self.residual];
-        observers.extend(self.interfaces.as_mut().map(|r| r as &mut dyn Observer));
-        observers.extend(self.shown.as_mut().map(|r| r as &mut dyn Observer));
-        observers.extend(self.measured.as_mut().map(|r| r as &mut dyn Observer));
-        observers.extend(self.sampled.as_mut().map(|r| r as &mut dyn Observer));
-
-        observers
-    }
 }
 
 /// Adds the error that other runs show, or why there is none.

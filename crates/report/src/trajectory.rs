@@ -2,6 +2,8 @@
 
 use std::io;
 
+use dovetail_core::{Archive, Checkpoint, Error, visit_fields};
+
 use crate::sink::Sink;
 use crate::variables::Selection;
 
@@ -27,6 +29,20 @@ impl Trajectory {
     /// No rows yet, a column for each selected variable.
     pub fn of(selection: &Selection) -> Self {
         Self::new(selection.names())
+    }
+
+    /// Columns with these names, each with one value for each time.
+    pub fn from_columns(names: Vec<String>, times: Vec<f64>, columns: Vec<Vec<f64>>) -> Self {
+        assert!(
+            names.len() == columns.len()
+                && columns.iter().all(|column| column.len() == times.len()),
+            "BUG: one value for each time and name"
+        );
+        Self {
+            names,
+            times,
+            columns,
+        }
     }
 
     /// Names of the columns.
@@ -66,6 +82,14 @@ impl Trajectory {
         let names = self.names.iter().map(String::as_str);
         let values = self.columns.iter().map(Vec::as_slice);
         names.zip(values)
+    }
+}
+
+impl Checkpoint for Trajectory {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.same("what is recorded", &self.names)?;
+        visit_fields!(archive, self.times, self.columns);
+        Ok(())
     }
 }
 

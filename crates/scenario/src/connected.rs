@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use dovetail_core::{Connections, Interface, Mapped, Mapping, Source, System, list_names};
 
+use crate::source::value::Bounds;
+
 /// Connections, and where in the file the source of each input (stacked) was given.
 pub(crate) struct Connected {
     pub connections: Connections,
@@ -12,6 +14,8 @@ pub(crate) struct Connected {
     pub mappings: Vec<Vec<Mapping>>,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// Inputs (stacked) that may be anything within bounds at every instant.
+    pub disturbances: Vec<(usize, Bounds)>,
 }
 
 /// Puts mappings in front of the systems that have any.
@@ -41,6 +45,7 @@ pub(crate) fn finish(
         places,
         mappings,
         warnings,
+        disturbances: Vec::new(),
     }
 }
 

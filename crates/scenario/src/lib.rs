@@ -27,6 +27,7 @@ mod parameter_file;
 mod petsc;
 mod placement;
 mod process;
+mod questions;
 mod run;
 mod scenario;
 mod source;
@@ -55,6 +56,7 @@ pub use placement::{Placement, helpers};
 #[cfg(feature = "mpi")]
 pub use process::rank::serve_rank;
 pub use process::worker::serve_worker;
+pub use questions::Questions;
 pub use run::session::{RunEnd, Session};
 pub use run::stepped::{SteppedSession, SteppingError};
 pub use scenario::{NoEquations, Scenario};

@@ -83,6 +83,7 @@ fn with_inputs_held(part: &Part, warnings: Vec<String>) -> Connected {
         places: Vec::new(),
         mappings: vec![Vec::new()],
         warnings,
+        disturbances: Vec::new(),
     }
 }
 

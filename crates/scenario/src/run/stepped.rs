@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use dovetail_core::{
-    Archive, Ending, Error, Knot, Observer, Orchestrator, Task, Workers, check_finite,
+    Archive, Ending, Error, Knot, Observer, Orchestrator, RunState, Task, Workers, check_finite,
 };
 use dovetail_methods::{Context, MethodKind, reinitialize};
 
@@ -79,17 +79,19 @@ impl SteppedSession<'_> {
         let mut method = self
             .scenario
             .build_method(self.kind, context, &self.options)?;
+        let mut state = RunState::new(&self.scenario.connections, method.as_ref());
         let mut run = Orchestrator::new(
             &self.scenario.connections,
             method.as_mut(),
             self.workers.as_mut(),
             observers,
             interrupted,
+            &mut state,
         );
         let start = std::mem::take(&mut self.tasks);
         let ending = run.run(start, until);
-        self.reached = run.reached();
         self.present = run.latest().to_vec();
+        self.reached = state.reached();
         let ending = ending?;
         self.refresh()?;
         Ok(ending)
