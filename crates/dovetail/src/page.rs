@@ -87,6 +87,7 @@ fn kinds(scenario: &Scenario) -> Vec<String> {
 
 fn kind_of(fmu: &PreparedFmu) -> String {
     let version = match fmu.fmu().description().version {
+        Version::One => "FMI 1.0",
         Version::Two => "FMI 2.0",
         Version::Three => "FMI 3.0",
     };
