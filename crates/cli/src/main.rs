@@ -8,6 +8,7 @@ mod compare;
 mod enclose;
 mod execute;
 mod failure;
+mod fit;
 mod housekeeping;
 mod inspect;
 mod interrupt;
@@ -67,6 +68,7 @@ fn carry_out(command: &Command) -> Result<(), Failure> {
         Command::Resume(arguments) => resume::resume(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
+        Command::Fit(arguments) => fit::fit(arguments),
         Command::Enclose(arguments) => enclose::enclose(arguments),
         Command::Linearize(arguments) => linearize::linearize(arguments),
         Command::Check(arguments) => check::check(arguments),

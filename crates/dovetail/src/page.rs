@@ -36,7 +36,7 @@ pub fn run_page(
     shown: &[String],
     origin: &Origin,
 ) -> Option<String> {
-    with_page(scenario, executed, shown, origin, RunPage::render)
+    with_page(scenario, executed, shown, origin, |page| page.render())
 }
 
 /// The figure of a run that was recorded for it, over time or over the variable `x`; none where it was not.
