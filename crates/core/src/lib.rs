@@ -58,7 +58,7 @@ pub use method::{
 pub use nearest::nearest;
 pub use observer::{Need, Observer};
 pub use operators::{OperatorShape, OperatorTask};
-pub use orchestrator::{Ending, Orchestrator, Statistics, check_finite};
+pub use orchestrator::{Ending, Orchestrator, RunState, Statistics, check_finite};
 pub use overridden::{Overridden, OverriddenPlace, OverriddenVariable, Override};
 pub use past::Past;
 pub use path::Path;

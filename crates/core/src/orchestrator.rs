@@ -40,6 +40,35 @@ struct Progress<'a, 'o> {
     statistics: Statistics,
 }
 
+/// What a run has been so far, for one that goes on in parts: by the same method, with the same systems.
+pub struct RunState {
+    past: Past,
+    growth: Growth,
+    statistics: Statistics,
+}
+
+impl RunState {
+    /// The newest outputs of all systems, stacked.
+    pub fn latest(&self) -> &[Knot] {
+        self.past.latest()
+    }
+
+    /// The earliest time that any system has reached.
+    pub fn reached(&self) -> f64 {
+        self.past.reached()
+    }
+
+    /// The earliest time at which a system is known to switch.
+    pub fn next_event(&self) -> f64 {
+        self.past.next_event()
+    }
+
+    /// Counts so far.
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+}
+
 /// Counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Statistics {
@@ -92,6 +121,43 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
             },
             flat: FlatAccess::default(),
         }
+    }
+
+    /// The same run, for another part of it.
+    pub fn continued(mut self, state: RunState) -> Self {
+        self.progress.past = state.past;
+        self.progress.growth = state.growth;
+        self.progress.statistics = state.statistics;
+        self
+    }
+
+    /// What the run has been so far; it goes on as another orchestrator.
+    pub fn into_state(self) -> RunState {
+        let Progress {
+            mut past,
+            growth,
+            statistics,
+            ..
+        } = self.progress;
+        past.set_limit(f64::INFINITY);
+        RunState {
+            past,
+            growth,
+            statistics,
+        }
+    }
+
+    /// Takes in where the systems stand: at the start, or where the inputs of all have jumped.
+    pub fn begin(&mut self, start: &[Task]) -> Result<(), Error> {
+        self.progress.begin(start)
+    }
+
+    /// Goes on up to `limit`, which no step goes beyond. Systems that impose their steps stay on their last grid times before it.
+    pub fn advance_to(&mut self, limit: f64) -> Result<Ending, Error> {
+        self.progress.past.set_limit(limit);
+        let ended = self.proceed(limit);
+        self.progress.past.set_limit(f64::INFINITY);
+        self.progress.explain(ended)
     }
 
     /// The earliest time that any system has reached.
@@ -203,8 +269,12 @@ impl Progress<'_, '_> {
         Ok(ending)
     }
 
+    fn explain(&self, ended: Result<Ending, Error>) -> Result<Ending, Error> {
+        ended.map_err(|error| self.growth.explain(error, self.connections, &self.past))
+    }
+
     fn finish(&mut self, ended: Result<Ending, Error>) -> Result<Ending, Error> {
-        let ended = ended.map_err(|error| self.growth.explain(error, self.connections, &self.past));
+        let ended = self.explain(ended);
         let finished = self.observers.iter_mut().try_for_each(|o| o.finished());
         ended.and_then(|ending| finished.map(|()| ending))
     }

@@ -12,6 +12,8 @@ pub(crate) struct Connected {
     pub mappings: Vec<Vec<Mapping>>,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// Inputs (stacked) that are left to whoever runs the model.
+    pub open: Vec<usize>,
 }
 
 /// Puts mappings in front of the systems that have any.
@@ -41,6 +43,7 @@ pub(crate) fn finish(
         places,
         mappings,
         warnings,
+        open: Vec::new(),
     }
 }
 

@@ -47,6 +47,7 @@ pub use dovetail_workers::{Network, dismiss_ranks};
 pub use enclosure_methods::ENCLOSURES;
 #[cfg(feature = "mpi")]
 pub use enclosure_on_ranks::enclose_on_ranks;
+pub use inputs::outside::OutsideSignals;
 pub use options::{Choices, RunOptions};
 pub use overrides::Overrides;
 #[cfg(feature = "mpi")]
@@ -56,6 +57,7 @@ pub use placement::{Placement, helpers};
 pub use process::rank::serve_rank;
 pub use process::worker::serve_worker;
 pub use run::session::{RunEnd, Session};
+pub use run::stepping::SteppedRun;
 pub use scenario::{NoEquations, Scenario};
 pub use source::kind::{ReadSystem, Reading, SourceKind};
 pub use source::system_source::{

@@ -12,6 +12,7 @@ use crate::connected::Connected;
 use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::equations::text::KnownModels;
 use crate::inputs::driving::Driving;
+use crate::inputs::outside::open;
 use crate::options::{Choices, RunOptions};
 use crate::overrides::Overrides;
 use crate::source::part::Part;
@@ -31,6 +32,9 @@ impl NoEquations {
     fn of(part: &Part) -> Self {
         let what = match part.source.fmu() {
             Some(_) => "is an FMU, and its equations are not known",
+            None if !part.exposed.is_empty() => {
+                "has inputs that are left to whoever runs the model"
+            }
             None if !part.driving.is_empty() => {
                 "is driven by a table, for which there are no equations"
             }
@@ -91,18 +95,22 @@ impl Scenario {
         for (part, mappings) in parts.iter_mut().zip(connected.mappings) {
             part.mappings = mappings;
         }
+        let opened = open(connected.connections, connected.places, &connected.open);
+        for (part, exposed) in parts.iter_mut().zip(opened.of_systems) {
+            part.exposed = exposed;
+        }
         Self {
             name,
             start_time,
             stop_time,
-            connections: connected.connections,
+            connections: opened.connections,
             warnings: connected.warnings,
             parts,
             start_states: None,
             proposed_step: None,
             choices: Choices::default(),
             source,
-            places: connected.places,
+            places: opened.places,
             system_places: Vec::new(),
             changes: Overrides::default(),
             catalog: Catalog::default(),

@@ -10,5 +10,6 @@ mod ranked;
 pub(crate) mod rehearsal;
 pub(crate) mod session;
 mod steady;
+pub(crate) mod stepping;
 mod systems;
 mod warnings;
