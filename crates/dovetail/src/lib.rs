@@ -52,6 +52,7 @@ mod enclosure;
 mod error;
 mod evidence;
 mod execution;
+pub mod export;
 mod fn_system;
 mod linearization;
 mod model;

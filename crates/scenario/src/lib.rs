@@ -17,6 +17,7 @@ mod enclosure_on_ranks;
 mod equations;
 mod events;
 mod expressions;
+mod face;
 mod file;
 mod fmu;
 mod inputs;
@@ -47,6 +48,7 @@ pub use dovetail_workers::{Network, dismiss_ranks};
 pub use enclosure_methods::ENCLOSURES;
 #[cfg(feature = "mpi")]
 pub use enclosure_on_ranks::enclose_on_ranks;
+pub use face::{FaceRole, FaceType, FaceUnit, FaceVariable};
 pub use inputs::outside::OutsideSignals;
 pub use options::{Choices, RunOptions};
 pub use overrides::Overrides;

@@ -148,6 +148,16 @@ impl Scenario {
             .map_err(|problem| self.bad(problem))
     }
 
+    /// What was changed in the model when it was read.
+    pub fn changes(&self) -> &Overrides {
+        &self.changes
+    }
+
+    /// The text of the model file and its path; the text is empty where the model is an FMU or a structure.
+    pub fn source(&self) -> &SourceText {
+        &self.source
+    }
+
     /// The FMUs among the systems, with the names of their systems.
     pub fn units(&self) -> Vec<(&str, &PreparedFmu)> {
         self.parts
@@ -163,7 +173,7 @@ impl Scenario {
     }
 
     /// What was found of the FMUs, in their order.
-    pub(crate) fn known_of_fmus(&self) -> Vec<ProbeResult> {
+    pub fn known_of_fmus(&self) -> Vec<ProbeResult> {
         let units = self.units();
         units
             .iter()

@@ -82,6 +82,12 @@ impl ExposedInputs {
         self.inputs.is_empty()
     }
 
+    /// For each, its position among the inputs of its system, that among all that are left open, and its start value.
+    pub fn each(&self) -> impl Iterator<Item = (usize, usize, f64)> {
+        let inputs = self.inputs.iter();
+        inputs.map(|input| (input.position, input.slot, input.start))
+    }
+
     fn positions(&self) -> Vec<usize> {
         self.inputs.iter().map(|input| input.position).collect()
     }
