@@ -7,6 +7,7 @@ mod check;
 mod compare;
 mod enclose;
 mod execute;
+mod export;
 mod failure;
 mod housekeeping;
 mod inspect;
@@ -65,6 +66,7 @@ fn carry_out(command: &Command) -> Result<(), Failure> {
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Enclose(arguments) => enclose::enclose(arguments),
         Command::Linearize(arguments) => linearize::linearize(arguments),
+        Command::Export(arguments) => export::export(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Inspect(arguments) => inspect::inspect(arguments),
         Command::New(arguments) => new::new(arguments),

@@ -15,6 +15,7 @@ pub(crate) use shared::{SharedArguments, WorkersArgument, check_interval};
 pub(crate) use values::{assignment, seconds, thread_count};
 
 use crate::enclose::{EncloseArguments, EncloseWorkers};
+use crate::export::ExportArguments;
 use crate::linearize::LinearizeArguments;
 use crate::names;
 use crate::new::NewArguments;
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Enclose(EncloseArguments),
     /// Linearize a model: A, B, C, D and the eigenvalues of all systems together
     Linearize(LinearizeArguments),
+    /// Write a model as one FMU, with its coupling method inside
+    Export(ExportArguments),
     /// Check a model: everything that can be known without running it
     Check(CheckArguments),
     /// Show an FMU or a system structure: its interface, what it can do, and the methods that permits
@@ -69,6 +72,7 @@ impl Command {
             | Self::Compare(_)
             | Self::Sweep(_)
             | Self::Linearize(_)
+            | Self::Export(_)
             | Self::Check(_) => true,
             Self::Inspect(arguments) => !arguments.without_running,
             Self::Enclose(_) | Self::New(_) | Self::Worker { .. } | Self::Completions { .. } => {
