@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dovetail::methods::AUTO;
 use dovetail::report::{
-    Comparison, Kind, RunSummary, Selection, TableFormat, Trajectory, Variables, comparison_page,
-    comparison_table, measure, measured_order, paper_table,
+    Comparison, ComparisonPage, Kind, Origin, RunCurves, RunSummary, Selection, TableFormat,
+    Trajectory, Variables, comparison_table, measure, measured_order, paper_table,
 };
 use dovetail::scenario::{RunOptions, Scenario, registry};
 use dovetail::{Executed, Keep};
@@ -16,7 +16,11 @@ use crate::arguments::{CompareArguments, SharedArguments};
 use crate::execute::Execute;
 use crate::failure::Failure;
 use crate::reference::Reference;
-use crate::{interrupt, output, processes};
+use crate::{interrupt, origin, output, processes};
+
+/// So many variables are drawn on a page, in so many rows each.
+const MOST_DRAWN: usize = 40;
+const MOST_ROWS: usize = 600;
 
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
@@ -51,12 +55,14 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
         reference,
         several: false,
         runs: Vec::new(),
+        curves: Vec::new(),
         troubles: Vec::new(),
     };
     series.run(&plan(&methods, &varied, &asked.steps))?;
 
     if let Some(page) = page {
-        page.write(&comparison_page(&scenario.name, &series.runs))?;
+        let origin = origin::of(&asked.model);
+        page.write(&series.page(&arguments.reference, &origin))?;
     }
 
     series.show(&arguments.format)?;
@@ -89,6 +95,8 @@ struct Series<'a> {
     /// There is more than one run.
     several: bool,
     runs: Vec<RunSummary>,
+    /// The curves of each, for the page.
+    curves: Vec<RunCurves>,
     /// What went wrong with some of them.
     troubles: Vec<String>,
 }
@@ -124,6 +132,7 @@ impl Series<'_> {
             options: &options,
             selection: &self.selection,
             keep: Keep::Measured,
+            drawn: None,
             file: file.as_deref(),
             real_time: None,
             shared: self.shared,
@@ -146,18 +155,60 @@ impl Series<'_> {
     /// Measures a run and adds it to the others.
     fn add(&mut self, mut done: Executed, planned: &Planned) -> Result<(), Failure> {
         done.summary.varied = planned.varied.clone();
-        match errors(&done, &mut self.reference, &self.selection) {
-            Ok(comparison) => {
-                let comparison = with_order(comparison, &done.summary, self.runs.last());
+        let mut curves = RunCurves::default();
+        match self.truth(&done) {
+            Ok(truth) => {
+                let rows = done.trajectory.take().unwrap_or_default();
+                let comparison = with_order(errors(&rows, &truth), &done.summary, self.runs.last());
                 done.summary.comparison = Some(comparison);
+                if self.shared.report.is_some() {
+                    curves = RunCurves::new(&rows, &truth, MOST_DRAWN, MOST_ROWS);
+                }
             }
             Err(Failure::EndedEarly(trouble)) => self.troubles.push(trouble),
             Err(refused) => return Err(refused),
         }
 
         self.troubles.extend(ended_early(&done.summary));
+        curves.tolerance = done.tolerance;
+        self.curves.push(curves);
         self.runs.push(done.summary);
         Ok(())
+    }
+
+    /// The reference of every selected variable at the rows of a run.
+    fn truth(&mut self, done: &Executed) -> Result<Vec<Vec<f64>>, Failure> {
+        let times = done.trajectory.as_ref().map(Trajectory::times);
+        self.reference
+            .columns(&self.selection, times.unwrap_or_default())
+    }
+
+    /// The page of all runs.
+    fn page(&mut self, reference: &str, origin: &Origin) -> String {
+        let exact = self.exact_curves();
+        let drawn = self.selection.variables().len().min(MOST_DRAWN);
+        let page = ComparisonPage {
+            model: &self.scenario.name,
+            span: (self.scenario.start_time, self.scenario.stop_time),
+            reference_text: &reference_text(reference),
+            variables: &self.selection.variables()[..drawn],
+            reference: &exact,
+            runs: &self.runs,
+            curves: &self.curves,
+            origin,
+        };
+        page.render()
+    }
+
+    /// The reference over the whole run, as a curve; nothing where it is not known that far.
+    fn exact_curves(&mut self) -> Trajectory {
+        let (start, stop) = (self.scenario.start_time, self.scenario.stop_time);
+        let time = |n: usize| start + (stop - start) * n as f64 / (MOST_ROWS - 1) as f64;
+        let times: Vec<f64> = (0..MOST_ROWS).map(time).collect();
+        let Ok(columns) = self.reference.columns(&self.selection, &times) else {
+            return Trajectory::of(&self.selection);
+        };
+        Trajectory::from_columns(self.selection.names(), times, columns)
     }
 
     fn show(&self, format: &str) -> Result<(), Failure> {
@@ -368,24 +419,25 @@ fn file_of_run(path: &Path, several: bool, planned: &Planned) -> PathBuf {
     }
 }
 
-/// The errors of a run.
-fn errors(
-    done: &Executed,
-    reference: &mut Reference<'_>,
-    selection: &Selection,
-) -> Result<Comparison, Failure> {
-    let empty = Trajectory::of(selection);
-    let trajectory = done.trajectory.as_ref().unwrap_or(&empty);
-    let columns = reference.columns(selection, trajectory.times())?;
-    let error = trajectory.columns().zip(&columns);
-    let error = error.map(|((name, values), truth)| {
-        (name.to_owned(), measure(trajectory.times(), values, truth))
-    });
+/// The errors of the rows of a run.
+fn errors(rows: &Trajectory, truth: &[Vec<f64>]) -> Comparison {
+    let error = rows.columns().zip(truth);
+    let error = error
+        .map(|((name, values), truth)| (name.to_owned(), measure(rows.times(), values, truth)));
 
-    Ok(Comparison {
+    Comparison {
         error: error.collect(),
         order: vec![],
-    })
+    }
+}
+
+/// What runs are compared with, in a sentence.
+fn reference_text(reference: &str) -> String {
+    let what = match reference {
+        "monolithic" => "all equations solved as one system".to_owned(),
+        file => format!("the results in {file}"),
+    };
+    format!("Reference: {what}, compared at the communication times of each run.")
 }
 
 /// The order of convergence, against the run before with another step of the same method.

@@ -20,6 +20,8 @@ pub(crate) struct Execute<'a> {
     pub options: &'a RunOptions,
     pub selection: &'a Selection,
     pub keep: Keep,
+    /// What is kept for a page.
+    pub drawn: Option<Selection>,
     pub file: Option<&'a Path>,
     /// Simulated seconds for each second of the clock, where the run is paced by it.
     pub real_time: Option<f64>,
@@ -43,6 +45,7 @@ impl Execute<'_> {
         observers.extend(pace.as_mut().map(|pace| pace as &mut dyn Observer));
         let execution = Execution {
             keep: self.keep,
+            drawn: self.drawn.clone(),
             file: self.row_file()?,
             output_interval: self.shared.output_interval,
             verify: self.shared.verify,

@@ -15,6 +15,7 @@ mod interrupt;
 mod linearize;
 mod names;
 mod new;
+mod origin;
 mod output;
 #[cfg(feature = "parquet")]
 mod parquet_rows;

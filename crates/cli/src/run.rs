@@ -1,13 +1,13 @@
 //! `dovetail run`.
 
-use dovetail::report::{RunSummary, Selection, Variables, report_page};
+use dovetail::report::{RunSummary, Selection, Variables};
 use dovetail::scenario::{RunOptions, Scenario, Session};
-use dovetail::{Executed, Keep};
+use dovetail::{Keep, drawn_selection, run_page};
 
 use crate::arguments::{RunArguments, SharedArguments};
 use crate::execute::Execute;
 use crate::failure::Failure;
-use crate::{interrupt, output, processes};
+use crate::{interrupt, origin, output, processes};
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
@@ -18,32 +18,38 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let session = scenario.session(&options)?;
     let selection = selection(&scenario, &session, shared)?;
     let page = shared.page()?;
-    let keep = if page.is_some() {
-        Keep::Drawn
-    } else {
-        Keep::Nothing
-    };
+    let drawn = page
+        .as_ref()
+        .map(|_| drawn_selection(&scenario, &session, &selection));
     let execute = Execute {
         scenario: &scenario,
         options: &options,
         selection: &selection,
-        keep,
+        keep: Keep::Nothing,
+        drawn,
         file: shared.output.as_deref(),
         real_time: arguments.real_time,
         shared,
         interrupted: interrupt::listen(),
     };
-    let Executed {
-        summary,
-        trajectory,
-    } = execute.run(session)?;
+    let done = execute.run(session)?;
 
-    if let (Some(page), Some(trajectory)) = (page, &trajectory) {
-        page.write(&report_page(&summary, trajectory))?;
+    if let Some(page) = page {
+        let origin = origin::of(&arguments.model);
+        let shown = shown(&selection, shared);
+        page.write(&run_page(&scenario, &done, &shown, &origin).unwrap_or_default())?;
     }
 
-    show(&summary, shared)?;
-    end(summary)
+    show(&done.summary, shared)?;
+    end(done.summary)
+}
+
+/// What a page draws at first: what was chosen, if anything was.
+fn shown(selection: &Selection, shared: &SharedArguments) -> Vec<String> {
+    if shared.record.is_empty() {
+        return Vec::new();
+    }
+    selection.names()
 }
 
 fn options(arguments: &RunArguments, scenario: &Scenario) -> Result<RunOptions, Failure> {

@@ -379,6 +379,40 @@ fn the_report_of_a_comparison_is_written_or_refused() {
 }
 
 #[test]
+fn the_page_of_a_comparison_has_every_run_and_its_difference_from_the_reference() {
+    let folder = Folder::new();
+    let page = folder.name("page.html");
+    let methods = [
+        "--method",
+        "jacobi",
+        "predictive",
+        "--tolerance",
+        "1e-4,1e-6",
+    ];
+    let plan = [
+        &[
+            "compare",
+            &example("lotka-volterra"),
+            "--report",
+            &page,
+            "--quiet",
+        ],
+        &methods[..],
+    ];
+    dovetail(&plan.concat()).exits(0);
+    let page = folder.read("page.html");
+    assert_eq!(page.matches("\"differences\":").count(), 4);
+    for setting in [
+        "tolerance 1e-4",
+        "tolerance 1e-6",
+        "\\begin{tabular}",
+        "All runs are usable.",
+    ] {
+        assert!(page.contains(setting), "{setting}");
+    }
+}
+
+#[test]
 fn running_again_finds_the_error_of_any_method() {
     let model = example("mechanical");
     for choice in [

@@ -465,8 +465,36 @@ fn the_page_draws_every_state() {
     let file = folder.name("page.html");
     dovetail(&["enclose", &example("spring"), "--report", &file, "--quiet"]).exits(0);
     let page = folder.read("page.html");
-    assert_eq!(page.matches("<figure>").count(), 4);
-    assert!(page.contains("two.v") && page.contains("<polygon") && page.ends_with("</html>\n"));
+    for state in ["one.x", "one.v", "two.x", "two.v"] {
+        assert!(page.contains(&format!("\"name\":\"{state}\"")), "{state}");
+    }
+    assert!(
+        page.contains("Proved: no trajectory leaves these bounds.") && page.ends_with("</html>\n")
+    );
+}
+
+#[test]
+fn sampled_trajectories_are_drawn_on_the_page_on_request() {
+    let folder = Folder::new();
+    let file = folder.name("page.html");
+    let model = example("spring");
+    dovetail(&[
+        "enclose",
+        &model,
+        "--report",
+        &file,
+        "--samples",
+        "3",
+        "--quiet",
+    ])
+    .exits(0);
+    let page = folder.read("page.html");
+    let (_, samples) = page.split_once("\"samples\":[").expect("samples");
+    let (samples, _) = samples.split_once("],\"requirements\"").expect("their end");
+    assert_eq!(samples.matches("\"one.x\"").count(), 3);
+    dovetail(&["enclose", &model, "--samples", "3"])
+        .exits(2)
+        .says(&["--report"]);
 }
 
 #[test]

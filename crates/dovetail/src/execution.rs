@@ -29,8 +29,6 @@ pub enum Keep {
     /// The selected variables as they are to be looked at: with rows between communication times, and both sides of events.
     #[default]
     Shown,
-    /// The same, of more than a million rows the least and largest values of bins: a picture shows no more.
-    Drawn,
     /// The same at communication times, where they are measured.
     Measured,
 }
@@ -40,6 +38,8 @@ pub enum Keep {
 pub struct Execution<'a> {
     /// What is kept in memory.
     pub keep: Keep,
+    /// What is kept for a picture or a page besides: of very many rows the least and largest values of bins.
+    pub drawn: Option<Selection>,
     /// Where rows are written besides.
     pub file: Option<RowFile>,
     /// Rows at multiples of this; none: as the run has them.
@@ -64,10 +64,28 @@ pub struct Executed {
     pub summary: RunSummary,
     /// The selected variables, where they were to be kept.
     pub trajectory: Option<Trajectory>,
+    /// What was to be drawn.
+    pub drawn: Option<Drawn>,
+    /// The tolerance that the method kept to, where it has one.
+    pub tolerance: Option<f64>,
+}
+
+/// What was recorded for a picture or a page.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// Which variables.
+    pub selection: Selection,
+    /// Their values, at least five hundred rows, with two at jumps.
+    pub trajectory: Trajectory,
 }
 
 /// The rows of a run: kept, written, or both.
-type Shown = (Option<Envelope>, Option<Box<dyn Sink>>);
+type Shown = (Option<Trajectory>, Option<Box<dyn Sink>>);
+
+/// So many numbers are kept for a picture at most, some ten million bytes of a page for each million.
+const MOST_NUMBERS: usize = 2_000_000;
+/// However many variables there are, they have so many rows.
+const LEAST_DRAWN: usize = 2000;
 
 /// All that records a run.
 struct Recorders<'a> {
@@ -77,6 +95,7 @@ struct Recorders<'a> {
     /// What interfaces leave open, where the method does not know its error.
     interfaces: Option<Recorder<Interfaces>>,
     shown: Option<Recorder<Shown>>,
+    drawn: Option<Recorder<Envelope>>,
     measured: Option<Recorder<Trajectory>>,
     /// What the runs that verify this one are compared with.
     sampled: Option<Recorder<Thinned>>,
@@ -157,12 +176,18 @@ impl Execution<'_> {
             &facts,
         );
         let shown = recorders.shown.and_then(|shown| shown.into_sink().0);
-        let shown = shown.map(Envelope::into_rows);
         let measured = recorders.measured.map(Recorder::into_sink);
+        let drawn = recorders.drawn.map(|drawn| drawn.into_sink().into_rows());
+        let drawn = self.drawn.zip(drawn);
 
         Executed {
             summary,
             trajectory: measured.or(shown),
+            drawn: drawn.map(|(selection, trajectory)| Drawn {
+                selection,
+                trajectory,
+            }),
+            tolerance: facts.tolerance,
         }
     }
 
@@ -186,6 +211,10 @@ impl Execution<'_> {
                 .then(|| interface_recorder(scenario, everything))
                 .flatten(),
             shown: self.shown(scenario, session, selection),
+            drawn: self
+                .drawn
+                .as_ref()
+                .map(|selection| drawn_recorder(scenario, selection)),
             measured: measured.map(|kept| {
                 Recorder::new(connections, selection, kept, "the results").with_both_sides()
             }),
@@ -199,12 +228,7 @@ impl Execution<'_> {
         session: &Session<'_>,
         selection: &Selection,
     ) -> Option<Recorder<Shown>> {
-        let most = match self.keep {
-            Keep::Shown => Some(usize::MAX),
-            Keep::Drawn => Some(MOST_ROWS),
-            Keep::Nothing | Keep::Measured => None,
-        };
-        let kept = most.map(|most| Envelope::new(Trajectory::of(selection), most));
+        let kept = (self.keep == Keep::Shown).then(|| Trajectory::of(selection));
         let file = self.file.take();
         if kept.is_none() && file.is_none() {
             return None;
@@ -226,6 +250,18 @@ impl Execution<'_> {
     }
 }
 
+/// Rows that follow the run closely, however long its steps are.
+fn drawn_recorder(scenario: &Scenario, selection: &Selection) -> Recorder<Envelope> {
+    let columns = selection.variables().len().max(1);
+    let most = (MOST_NUMBERS / columns).clamp(LEAST_DRAWN, MOST_ROWS);
+    let kept = Envelope::new(Trajectory::of(selection), most);
+    let span = scenario.stop_time - scenario.start_time;
+    let recorder = Recorder::new(&scenario.connections, selection, kept, "the curves to draw");
+    recorder
+        .with_rows(Rows::AtMost(span / LEAST_ROWS))
+        .with_both_sides()
+}
+
 /// None where there is nothing to be looked at.
 fn interface_recorder(scenario: &Scenario, everything: &Selection) -> Option<Recorder<Interfaces>> {
     let spacing = (scenario.stop_time - scenario.start_time) / SAMPLES;
@@ -239,6 +275,7 @@ impl Recorders<'_> {
         let mut observers: Vec<&mut dyn Observer> = vec![&mut self.extent, &mut self.residual];
         observers.extend(self.interfaces.as_mut().map(|r| r as &mut dyn Observer));
         observers.extend(self.shown.as_mut().map(|r| r as &mut dyn Observer));
+        observers.extend(self.drawn.as_mut().map(|r| r as &mut dyn Observer));
         observers.extend(self.measured.as_mut().map(|r| r as &mut dyn Observer));
         observers.extend(self.sampled.as_mut().map(|r| r as &mut dyn Observer));
 

@@ -11,7 +11,7 @@ use crate::layout::Layout;
 pub enum InputMode {
     /// Held.
     Held,
-    /// As polynomials of this degree, through their derivatives (2.0).
+    /// As polynomials of this degree, through their derivatives (1.0 and 2.0).
     Derivatives(usize),
     /// Whenever the FMU asks for them (3.0).
     Intermediate,
@@ -186,7 +186,9 @@ impl FmuCapabilities {
 /// How a Co-Simulation FMU declares to take inputs.
 fn declared_inputs(version: Version, kind: &InterfaceDescription, layout: &Layout) -> InputMode {
     match version {
-        Version::Two if kind.interpolates_inputs && !layout.smooth_inputs.is_empty() => {
+        Version::One | Version::Two
+            if kind.interpolates_inputs && !layout.smooth_inputs.is_empty() =>
+        {
             InputMode::Derivatives(MAX_DEGREE)
         }
         Version::Three if kind.intermediate_update && layout.intermediate_inputs => {

@@ -51,7 +51,7 @@ impl RawMember {
         Self {
             request,
             version: match version {
-                Version::Two => 2,
+                Version::One | Version::Two => 2,
                 Version::Three => 3,
             },
             save,

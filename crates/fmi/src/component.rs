@@ -16,9 +16,9 @@ use crate::journal::{Journal, Notes};
 use crate::surroundings;
 
 /// What only one version of the standard has.
-pub(crate) trait FmiVersion: Copy {
+pub(crate) trait FmiVersion: Copy + 'static {
     /// What the callbacks of a component are given; the component keeps a pointer to it.
-    type CallbackData;
+    type CallbackData: 'static;
 
     /// Forgets what an instance has left there.
     fn forget(_left: &Self::CallbackData) {}

@@ -32,8 +32,8 @@ pub(crate) struct Registered {
 }
 
 impl Registered {
-    /// An instance of 2.0, whose environment is a name for it and no more.
-    pub fn two(environment: Environment, journal: Arc<Journal>) -> Self {
+    /// An instance of 1.0 or 2.0, whose environment is a name for it and no more.
+    pub fn plain(environment: Environment, journal: Arc<Journal>) -> Self {
         Self::new(
             environment,
             Live {
@@ -115,7 +115,7 @@ mod tests {
             disturbs: false.into(),
         });
         let environment = Environment::of(Arc::as_ptr(&journal));
-        (journal.clone(), Registered::two(environment, journal))
+        (journal.clone(), Registered::plain(environment, journal))
     }
 
     #[test]

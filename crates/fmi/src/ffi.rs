@@ -1,4 +1,4 @@
-//! The functions of the two standards, as types. Nothing is called here.
+//! The functions of the three standards, as types. Nothing is called here.
 
 #![allow(unsafe_code, reason = "functions of foreign code are typed by hand")]
 
@@ -56,8 +56,8 @@ impl<F: Copy> Symbol<F> {
     }
 }
 
-/// Declares a table of functions, by their symbols; a function that both versions have alike has
-/// two.
+/// Declares a table of functions, by their symbols; a function that several versions have alike has
+/// one for each.
 macro_rules! functions {
     (
         $(#[$doc:meta])*
@@ -82,7 +82,7 @@ macro_rules! functions {
         $(#[$doc:meta])*
         $table:ident by version {
             $(
-                $field:ident: $two:literal, $three:literal
+                $field:ident: $one:literal, $two:literal, $three:literal
                     = fn($($argument:ty),*) $(-> $answer:ty)?;
             )*
         }
@@ -96,11 +96,39 @@ macro_rules! functions {
         impl $table {
             /// Looks all functions up.
             pub fn of(library: &Library, version: Version) -> Self {
-                let symbol = |two: &'static str, three: &'static str| match version {
+                let symbol = |one: &'static str, two: &'static str, three: &'static str| match version {
+                    Version::One => one,
                     Version::Two => two,
                     Version::Three => three,
                 };
-                Self { $($field: Symbol::look_up(library, symbol($two, $three)),)* }
+                Self { $($field: Symbol::look_up(library, symbol($one, $two, $three)),)* }
+            }
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        $table:ident<$truth:ident> {
+            $(
+                $field:ident: $one:literal, $two:literal
+                    = fn($($argument:ty),* $(,)?) $(-> $answer:ty)?;
+            )*
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub(crate) struct $table<$truth> {
+            $(pub $field: Symbol<unsafe extern "C" fn($($argument),*) $(-> $answer)?>,)*
+        }
+
+        impl<$truth: Copy> $table<$truth> {
+            /// Looks all functions up by their names in 1.0.
+            pub fn one(library: &Library) -> Self {
+                Self { $($field: Symbol::look_up(library, $one),)* }
+            }
+
+            /// Looks all functions up by their names in 2.0.
+            pub fn two(library: &Library) -> Self {
+                Self { $($field: Symbol::look_up(library, $two),)* }
             }
         }
     };
@@ -115,28 +143,99 @@ pub(crate) type StateFunction = unsafe extern "C" fn(Component, *mut FmuState) -
 pub(crate) type NumbersFunction = unsafe extern "C" fn(Component, *mut f64, usize) -> c_int;
 
 functions! {
-    /// What both versions have, with the same arguments.
+    /// What several versions have with the same arguments. What 1.0 does not have is not there. Its instances for Model
+    /// Exchange end by other functions than those for Co-Simulation, which are named here.
     SharedFunctions by version {
-        reset: "fmi2Reset", "fmi3Reset" = fn(Component) -> c_int;
-        free_instance: "fmi2FreeInstance", "fmi3FreeInstance" = fn(Component);
-        exit_initialization: "fmi2ExitInitializationMode", "fmi3ExitInitializationMode"
+        reset: "fmiResetSlave", "fmi2Reset", "fmi3Reset" = fn(Component) -> c_int;
+        free_instance: "fmiFreeSlaveInstance", "fmi2FreeInstance", "fmi3FreeInstance" = fn(Component);
+        exit_initialization: "fmiExitInitializationMode", "fmi2ExitInitializationMode", "fmi3ExitInitializationMode"
             = fn(Component) -> c_int;
-        terminate: "fmi2Terminate", "fmi3Terminate" = fn(Component) -> c_int;
-        get_state: "fmi2GetFMUstate", "fmi3GetFMUState" = fn(Component, *mut FmuState) -> c_int;
-        set_state: "fmi2SetFMUstate", "fmi3SetFMUState" = fn(Component, FmuState) -> c_int;
-        free_state: "fmi2FreeFMUstate", "fmi3FreeFMUState" = fn(Component, *mut FmuState) -> c_int;
-        enter_event_mode: "fmi2EnterEventMode", "fmi3EnterEventMode" = fn(Component) -> c_int;
-        enter_continuous_time_mode: "fmi2EnterContinuousTimeMode", "fmi3EnterContinuousTimeMode"
+        terminate: "fmiTerminateSlave", "fmi2Terminate", "fmi3Terminate" = fn(Component) -> c_int;
+        get_state: "fmiGetFMUstate", "fmi2GetFMUstate", "fmi3GetFMUState" = fn(Component, *mut FmuState) -> c_int;
+        set_state: "fmiSetFMUstate", "fmi2SetFMUstate", "fmi3SetFMUState" = fn(Component, FmuState) -> c_int;
+        free_state: "fmiFreeFMUstate", "fmi2FreeFMUstate", "fmi3FreeFMUState" = fn(Component, *mut FmuState) -> c_int;
+        enter_event_mode: "fmiEnterEventMode", "fmi2EnterEventMode", "fmi3EnterEventMode" = fn(Component) -> c_int;
+        enter_continuous_time_mode: "fmiEnterContinuousTimeMode", "fmi2EnterContinuousTimeMode", "fmi3EnterContinuousTimeMode"
             = fn(Component) -> c_int;
-        set_time: "fmi2SetTime", "fmi3SetTime" = fn(Component, f64) -> c_int;
-        set_continuous_states: "fmi2SetContinuousStates", "fmi3SetContinuousStates"
+        set_time: "fmiSetTime", "fmi2SetTime", "fmi3SetTime" = fn(Component, f64) -> c_int;
+        set_continuous_states: "fmiSetContinuousStates", "fmi2SetContinuousStates", "fmi3SetContinuousStates"
             = fn(Component, *const f64, usize) -> c_int;
-        get_continuous_states: "fmi2GetContinuousStates", "fmi3GetContinuousStates"
+        get_continuous_states: "fmiGetContinuousStates", "fmi2GetContinuousStates", "fmi3GetContinuousStates"
             = fn(Component, *mut f64, usize) -> c_int;
-        get_derivatives: "fmi2GetDerivatives", "fmi3GetContinuousStateDerivatives"
+        get_derivatives: "fmiGetDerivatives", "fmi2GetDerivatives", "fmi3GetContinuousStateDerivatives"
             = fn(Component, *mut f64, usize) -> c_int;
-        get_event_indicators: "fmi2GetEventIndicators", "fmi3GetEventIndicators"
+        get_event_indicators: "fmiGetEventIndicators", "fmi2GetEventIndicators", "fmi3GetEventIndicators"
             = fn(Component, *mut f64, usize) -> c_int;
+    }
+}
+
+functions! {
+    /// What 1.0 and 2.0 have alike, but for the type of truth values.
+    ScalarFunctions<B> {
+        get_real: "fmiGetReal", "fmi2GetReal" = fn(Component, Refs, usize, *mut f64) -> c_int;
+        get_integer: "fmiGetInteger", "fmi2GetInteger" = fn(Component, Refs, usize, *mut i32) -> c_int;
+        get_boolean: "fmiGetBoolean", "fmi2GetBoolean" = fn(Component, Refs, usize, *mut B) -> c_int;
+        get_string: "fmiGetString", "fmi2GetString" = fn(Component, Refs, usize, *mut Text) -> c_int;
+        set_real: "fmiSetReal", "fmi2SetReal" = fn(Component, Refs, usize, *const f64) -> c_int;
+        set_integer: "fmiSetInteger", "fmi2SetInteger" = fn(Component, Refs, usize, *const i32) -> c_int;
+        set_boolean: "fmiSetBoolean", "fmi2SetBoolean" = fn(Component, Refs, usize, *const B) -> c_int;
+        set_string: "fmiSetString", "fmi2SetString" = fn(Component, Refs, usize, *const Text) -> c_int;
+        directional_derivative: "fmiGetDirectionalDerivative", "fmi2GetDirectionalDerivative"
+            = fn(Component, Refs, usize, Refs, usize, *const f64, *mut f64) -> c_int;
+        set_input_derivatives: "fmiSetRealInputDerivatives", "fmi2SetRealInputDerivatives"
+            = fn(Component, Refs, usize, *const i32, *const f64) -> c_int;
+        get_output_derivatives: "fmiGetRealOutputDerivatives", "fmi2GetRealOutputDerivatives"
+            = fn(Component, Refs, usize, *const i32, *mut f64) -> c_int;
+        do_step: "fmiDoStep", "fmi2DoStep" = fn(Component, f64, f64, B) -> c_int;
+        get_status: "fmiGetStatus", "fmi2GetStatus" = fn(Component, c_int, *mut c_int) -> c_int;
+        get_real_status: "fmiGetRealStatus", "fmi2GetRealStatus" = fn(Component, c_int, *mut f64) -> c_int;
+        get_boolean_status: "fmiGetBooleanStatus", "fmi2GetBooleanStatus" = fn(Component, c_int, *mut B) -> c_int;
+    }
+}
+
+/// The callbacks of 1.0 for Co-Simulation, which are passed by value.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct SlaveCallbacks1 {
+    pub logger: *const c_void,
+    pub allocate: unsafe extern "C" fn(usize, usize) -> *mut c_void,
+    pub free: unsafe extern "C" fn(*mut c_void),
+    pub step_finished: Option<unsafe extern "C" fn(Component, c_int)>,
+}
+
+/// The callbacks of 1.0 for Model Exchange, which are passed by value.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct ModelCallbacks1 {
+    pub logger: *const c_void,
+    pub allocate: unsafe extern "C" fn(usize, usize) -> *mut c_void,
+    pub free: unsafe extern "C" fn(*mut c_void),
+}
+
+/// `fmiEventInfo`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct EventInfo1 {
+    pub iteration_converged: c_char,
+    pub references_changed: c_char,
+    pub values_changed: c_char,
+    pub terminate: c_char,
+    pub time_event: c_char,
+    pub next_event_time: f64,
+}
+
+functions! {
+    /// FMI 1.0. In the library every name begins with the model's identifier.
+    Functions1 {
+        instantiate_slave: "fmiInstantiateSlave"
+            = fn(Text, Text, Text, Text, f64, c_char, c_char, SlaveCallbacks1, c_char) -> Component;
+        initialize_slave: "fmiInitializeSlave" = fn(Component, f64, c_char, f64) -> c_int;
+        instantiate_model: "fmiInstantiateModel" = fn(Text, Text, ModelCallbacks1, c_char) -> Component;
+        initialize: "fmiInitialize" = fn(Component, c_char, f64, *mut EventInfo1) -> c_int;
+        free_model: "fmiFreeModelInstance" = fn(Component);
+        terminate_model: "fmiTerminate" = fn(Component) -> c_int;
+        event_update: "fmiEventUpdate" = fn(Component, c_char, *mut EventInfo1) -> c_int;
+        completed_integrator_step: "fmiCompletedIntegratorStep" = fn(Component, *mut c_char) -> c_int;
     }
 }
 
@@ -163,34 +262,16 @@ pub(crate) struct EventInfo2 {
 }
 
 functions! {
-    /// FMI 2.0.
+    /// What 2.0 alone has.
     Functions2 {
         instantiate: "fmi2Instantiate"
             = fn(Text, c_int, Text, Text, *const Callbacks2, c_int, c_int) -> Component;
         setup_experiment: "fmi2SetupExperiment"
             = fn(Component, c_int, f64, f64, c_int, f64) -> c_int;
         enter_initialization: "fmi2EnterInitializationMode" = fn(Component) -> c_int;
-        get_real: "fmi2GetReal" = fn(Component, Refs, usize, *mut f64) -> c_int;
-        get_integer: "fmi2GetInteger" = fn(Component, Refs, usize, *mut i32) -> c_int;
-        get_boolean: "fmi2GetBoolean" = fn(Component, Refs, usize, *mut c_int) -> c_int;
-        get_string: "fmi2GetString" = fn(Component, Refs, usize, *mut Text) -> c_int;
-        set_real: "fmi2SetReal" = fn(Component, Refs, usize, *const f64) -> c_int;
-        set_integer: "fmi2SetInteger" = fn(Component, Refs, usize, *const i32) -> c_int;
-        set_boolean: "fmi2SetBoolean" = fn(Component, Refs, usize, *const c_int) -> c_int;
-        set_string: "fmi2SetString" = fn(Component, Refs, usize, *const Text) -> c_int;
-        directional_derivative: "fmi2GetDirectionalDerivative"
-            = fn(Component, Refs, usize, Refs, usize, *const f64, *mut f64) -> c_int;
         new_discrete_states: "fmi2NewDiscreteStates" = fn(Component, *mut EventInfo2) -> c_int;
         completed_integrator_step: "fmi2CompletedIntegratorStep"
             = fn(Component, c_int, *mut c_int, *mut c_int) -> c_int;
-        set_input_derivatives: "fmi2SetRealInputDerivatives"
-            = fn(Component, Refs, usize, *const i32, *const f64) -> c_int;
-        get_output_derivatives: "fmi2GetRealOutputDerivatives"
-            = fn(Component, Refs, usize, *const i32, *mut f64) -> c_int;
-        do_step: "fmi2DoStep" = fn(Component, f64, f64, c_int) -> c_int;
-        get_status: "fmi2GetStatus" = fn(Component, c_int, *mut c_int) -> c_int;
-        get_real_status: "fmi2GetRealStatus" = fn(Component, c_int, *mut f64) -> c_int;
-        get_boolean_status: "fmi2GetBooleanStatus" = fn(Component, c_int, *mut c_int) -> c_int;
     }
 }
 

@@ -506,6 +506,10 @@ impl<'a> Builder<'a> {
                 None => return self.forget_states(),
             }
         }
+        // Those of 1.0 are known by their number alone, and are never read as variables.
+        let nameless = 1..=description.structure.nameless_states;
+        let names = nameless.map(|state| format!("state[{state}]"));
+        self.layout.states.extend(names);
     }
 
     /// One more state, with its derivative.
@@ -608,7 +612,7 @@ pub(crate) fn structural_values(
     description: &Description,
     given: &[(usize, Vec<Value>)],
 ) -> HashMap<u32, usize> {
-    if description.version == Version::Two {
+    if description.version != Version::Three {
         return HashMap::new();
     }
 

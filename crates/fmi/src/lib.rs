@@ -1,4 +1,4 @@
-//! FMUs of FMI 2.0 and 3.0, for Co-Simulation and Model Exchange, as systems of a co-simulation.
+//! FMUs of FMI 1.0, 2.0 and 3.0, for Co-Simulation and Model Exchange, as systems of a co-simulation.
 //!
 //! [`Fmu::open`] unpacks and reads a file, [`Fmu::prepare`] tries it out, [`PreparedFmu::system`]
 //! makes systems of it. This is the only crate that calls foreign libraries.
@@ -21,6 +21,7 @@ mod experiment;
 mod ffi;
 mod finding;
 mod flow;
+mod fmi1;
 mod fmi2;
 mod fmi3;
 mod fmu;
@@ -41,6 +42,7 @@ mod probe;
 mod reactions;
 mod rest_of_rows;
 mod saved_state;
+mod scalar;
 mod settings;
 mod strings;
 mod surroundings;

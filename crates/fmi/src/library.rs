@@ -22,6 +22,8 @@ const LONGEST_ANSWER: usize = 60;
 /// pointers behind, and a library that is unmapped under them crashes long after its run.
 pub(crate) struct Library {
     handle: std::mem::ManuallyDrop<libloading::Library>,
+    /// What every name begins with: in 1.0 the identifier of the model.
+    prefix: String,
     /// What it says of itself that does not fit the description.
     pub oddity: Option<String>,
 }
@@ -58,7 +60,7 @@ pub enum LibraryError {
 fn platform(version: Version) -> &'static str {
     match version {
         _ if cfg!(target_arch = "aarch64") => "aarch64-linux",
-        Version::Two => "linux64",
+        Version::One | Version::Two => "linux64",
         Version::Three => "x86_64-linux",
     }
 }
@@ -109,6 +111,7 @@ impl Library {
         let handle = unsafe { libloading::os::unix::Library::from_raw(handle) };
         let mut library = Self {
             handle: std::mem::ManuallyDrop::new(handle.into()),
+            prefix: prefix(version, identifier),
             oddity: None,
         };
         library.oddity = library.contradiction(version, environment);
@@ -119,6 +122,7 @@ impl Library {
     /// What the library says of its version and platform, where that is not what is expected.
     fn contradiction(&self, version: Version, environment: Environment) -> Option<String> {
         let (asked, expected) = match version {
+            Version::One => (["fmiGetVersion", ""], ["1.", ""]),
             Version::Two => (
                 ["fmi2GetVersion", "fmi2GetTypesPlatform"],
                 ["2.", "default"],
@@ -135,7 +139,11 @@ impl Library {
                 format!("{function} of its library says `{said}`, where `{expected}` was expected")
             })
                 });
-        odd.map(|text| text.replace("`2.`", "`2.0`").replace("`3.`", "`3.0`"))
+        odd.map(|text| {
+            text.replace("`1.`", "`1.0`")
+                .replace("`2.`", "`2.0`")
+                .replace("`3.`", "`3.0`")
+        })
     }
 
     /// What a function without arguments says, if it is there and comes back.
@@ -154,11 +162,20 @@ impl Library {
 
     /// A function by its name, if it is there.
     pub fn symbol<F: Copy>(&self, name: &str) -> Option<F> {
+        let name = format!("{}{name}", self.prefix);
         // SAFETY: `F` is the type that the standard gives to a function of this name; the library
         // is never unloaded.
         unsafe { self.handle.get::<F>(name.as_bytes()) }
             .ok()
             .map(|symbol| *symbol)
+    }
+}
+
+/// What the names of functions begin with.
+fn prefix(version: Version, identifier: &str) -> String {
+    match version {
+        Version::One => format!("{identifier}_"),
+        Version::Two | Version::Three => String::new(),
     }
 }
 

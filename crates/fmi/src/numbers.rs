@@ -10,6 +10,7 @@ use crate::strings;
 #[derive(Default)]
 pub(crate) struct ValueScratch {
     int32: Vec<i32>,
+    chars: Vec<c_char>,
     texts: Vec<*const c_char>,
     /// Values of the other types of 3.0, as bytes wide enough for each.
     words: Vec<u64>,
@@ -19,6 +20,11 @@ impl ValueScratch {
     /// Room for so many integers.
     pub fn int32(&mut self, count: usize) -> &mut [i32] {
         zeroed(&mut self.int32, count, 0)
+    }
+
+    /// Room for so many characters.
+    pub fn chars(&mut self, count: usize) -> &mut [c_char] {
+        zeroed(&mut self.chars, count, 0)
     }
 
     /// Room for so many texts.

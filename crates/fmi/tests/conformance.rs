@@ -1,4 +1,4 @@
-//! Every FMU, in both versions and both interfaces, keeps what a system promises.
+//! Every FMU, in all versions and both interfaces, keeps what a system promises.
 
 use std::sync::Arc;
 
@@ -77,6 +77,34 @@ fn co_simulation_conforms() {
             conforms(&Fixture::poor(model, version), InterfaceUse::CoSimulation);
         }
     }
+}
+
+#[test]
+fn fmi_1_conforms() {
+    for model in MODELS {
+        let one = |kind| Fixture::new(model, Version::One).kind(kind);
+        conforms(&one(Kind::CoSimulation), InterfaceUse::CoSimulation);
+        conforms(&one(Kind::ModelExchange), InterfaceUse::ModelExchange);
+        let poor = Fixture::poor(model, Version::One);
+        conforms(&poor, InterfaceUse::CoSimulation);
+    }
+}
+
+#[test]
+fn fmi_1_has_no_states_to_save_and_no_derivatives_but_those_of_time() {
+    let slave = Fixture::new(Model::Prey, Version::One);
+    let slave = prepare(&slave, InterfaceUse::CoSimulation);
+    let found = Capabilities::of(system(&slave).as_mut());
+    assert!(!found.trial && !found.linearize, "{found:?}");
+    assert!(
+        found.input_degree > 1 && found.output_derivatives > 0,
+        "{found:?}"
+    );
+
+    let model = Fixture::new(Model::Prey, Version::One).kind(Kind::ModelExchange);
+    let model = prepare(&model, InterfaceUse::ModelExchange);
+    let found = Capabilities::of(system(&model).as_mut());
+    assert!(found.trial && found.linearize, "{found:?}");
 }
 
 #[test]

@@ -331,9 +331,9 @@ fn variables_of_version_3_are_arrays_of_many_types() {
 
 #[test]
 fn other_versions_are_refused_by_name() {
-    let message = refusal(TWO, r#"fmiVersion="2.0""#, r#"fmiVersion="1.0""#);
+    let message = refusal(TWO, r#"fmiVersion="2.0""#, r#"fmiVersion="1.5""#);
     assert!(
-        message.contains("version 1.0 of FMI, which is not supported; 2.0 and 3.0 are"),
+        message.contains("version 1.5 of FMI, which is not supported; 1.0, 2.0 and 3.0 are"),
         "{message}"
     );
     assert!(refusal(TWO, r#"fmiVersion="2.0""#, r#"fmiVersion="4.0""#).contains("version 4.0"));

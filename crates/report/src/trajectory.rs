@@ -29,6 +29,20 @@ impl Trajectory {
         Self::new(selection.names())
     }
 
+    /// Columns with these names, each with one value for each time.
+    pub fn from_columns(names: Vec<String>, times: Vec<f64>, columns: Vec<Vec<f64>>) -> Self {
+        assert!(
+            names.len() == columns.len()
+                && columns.iter().all(|column| column.len() == times.len()),
+            "BUG: one value for each time and name"
+        );
+        Self {
+            names,
+            times,
+            columns,
+        }
+    }
+
     /// Names of the columns.
     pub fn names(&self) -> &[String] {
         &self.names

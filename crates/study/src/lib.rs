@@ -24,6 +24,7 @@ pub use factor::{Factor, Values};
 pub use keep::{Kept, VariableNames};
 pub use measures::{Measure, Measures};
 pub use parallel::{Progress, in_order};
+pub use random::Random;
 pub use row::{Columns, Row};
 pub use row_file::{ResumeError, RowFile};
 pub use sensitivity::{Sensitivity, sensitivities};

@@ -2,13 +2,15 @@
 
 /// SplitMix64 (Steele, Lea, Flood 2014): 64 bits of state, equidistributed.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
+    /// The numbers of a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
+    /// Sixty-four random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

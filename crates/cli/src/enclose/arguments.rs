@@ -67,6 +67,16 @@ pub(crate) struct EncloseArguments {
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 
+    /// Draw N trajectories from within the boxes on the page, the corners first
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true,
+        requires = "report"
+    )]
+    pub samples: usize,
+
     /// Where the work of the systems is done [default: here]
     #[arg(long, value_name = "W")]
     pub workers: Option<EncloseWorkers>,

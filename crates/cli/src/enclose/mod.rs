@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use dovetail::Remedy;
 use dovetail::guaranteed::{EnclosureOutcome, Method, Options, Problem, StopReason};
-use dovetail::report::{EnclosureSummary, enclosure_page};
+use dovetail::report::{EnclosurePage, EnclosureSummary};
 use dovetail::scenario::Scenario;
 
 pub(crate) use arguments::EncloseArguments;
@@ -18,7 +18,7 @@ pub(crate) use place::EncloseWorkers;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::remedies::with_advice;
-use crate::{interrupt, output};
+use crate::{interrupt, origin, output};
 use method::{choices, name};
 use watch::Watch;
 
@@ -40,7 +40,18 @@ pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
         .extend(place::warning(&placement, &problem));
 
     if let (Some(page), Some(tubes)) = (page, &tubes) {
-        page.write(&enclosure_page(&summary, tubes))?;
+        let samples = dovetail::sampled_trajectories(&scenario, arguments.samples);
+        let samples = samples.map_err(Failure::EndedEarly)?;
+        let page_of_bounds = EnclosurePage {
+            model: &scenario.name,
+            summary: &summary,
+            tubes,
+            connections: &scenario.connections,
+            samples: &samples,
+            requirements: &[],
+            origin: &origin::of(&arguments.model),
+        };
+        page.write(&page_of_bounds.render())?;
     }
 
     show(&summary, arguments)?;

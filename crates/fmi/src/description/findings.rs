@@ -70,7 +70,7 @@ pub enum DescriptionError {
     /// The FMU follows a version of the standard that is not supported.
     #[error(
         "line {line} of modelDescription.xml: the unit follows version {version} of FMI, which is \
-         not supported; 2.0 \
+         not supported; 1.0, 2.0 \
          and 3.0 are, so export it again for one of these"
     )]
     Version {

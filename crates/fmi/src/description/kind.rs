@@ -41,7 +41,7 @@ pub(super) fn co_simulation(
     model_name: &str,
 ) -> Result<InterfaceDescription, DescriptionError> {
     let (all, own) = match version {
-        Version::Two => (TWO, CO_SIMULATION_TWO),
+        Version::One | Version::Two => (TWO, CO_SIMULATION_TWO),
         Version::Three => (THREE, CO_SIMULATION_THREE),
     };
     element.only(&[COMMON, all, CO_SIMULATION, own])?;
@@ -50,7 +50,9 @@ pub(super) fn co_simulation(
     kind.output_derivatives = element.integer("maxOutputDerivativeOrder")?.unwrap_or(0);
 
     match version {
-        Version::Two => kind.interpolates_inputs = element.flag("canInterpolateInputs")?,
+        Version::One | Version::Two => {
+            kind.interpolates_inputs = element.flag("canInterpolateInputs")?
+        }
         Version::Three => co_simulation_of_three(element, &mut kind)?,
     }
     Ok(kind)
@@ -92,7 +94,7 @@ fn common(
     model_name: &str,
 ) -> Result<InterfaceDescription, DescriptionError> {
     let (state, serialization) = match version {
-        Version::Two => ("canGetAndSetFMUstate", "canSerializeFMUstate"),
+        Version::One | Version::Two => ("canGetAndSetFMUstate", "canSerializeFMUstate"),
         Version::Three => ("canGetAndSetFMUState", "canSerializeFMUState"),
     };
     let three = version == Version::Three;
@@ -116,7 +118,7 @@ fn directional_derivatives(
     version: Version,
 ) -> Result<bool, DescriptionError> {
     let (right, wrong) = match version {
-        Version::Two => (
+        Version::One | Version::Two => (
             "providesDirectionalDerivative",
             "providesDirectionalDerivatives",
         ),
@@ -139,7 +141,10 @@ fn directional_derivatives(
 }
 
 /// The name of the library. It becomes part of a path, so it must not lead anywhere else.
-fn model_identifier(element: Element<'_>, model_name: &str) -> Result<String, DescriptionError> {
+pub(super) fn model_identifier(
+    element: Element<'_>,
+    model_name: &str,
+) -> Result<String, DescriptionError> {
     let given = element
         .expected("modelIdentifier")?
         .unwrap_or(model_name)

@@ -1,4 +1,4 @@
-//! `modelDescription.xml`: what an FMU says of itself, the same for both versions of the standard.
+//! `modelDescription.xml`: what an FMU says of itself, the same for all versions of the standard.
 
 mod defaults;
 mod dimensions;
@@ -7,6 +7,7 @@ mod findings;
 mod kind;
 mod limits;
 mod number;
+mod one;
 mod read;
 mod start;
 mod structure;
@@ -21,6 +22,8 @@ pub use read::read;
 /// The version of the standard that an FMU follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
+    /// FMI 1.0.
+    One,
     /// FMI 2.0 and its patches.
     Two,
     /// FMI 3.0 and its patches.
@@ -268,8 +271,10 @@ pub struct Structure {
     /// The event indicators (3.0): value references with their number of elements are found through
     /// the variables.
     pub event_indicators: Vec<usize>,
-    /// `numberOfEventIndicators` (2.0).
+    /// `numberOfEventIndicators` (1.0 and 2.0).
     pub indicator_count: usize,
+    /// `numberOfContinuousStates` (1.0), where states have no variables.
+    pub nameless_states: usize,
     /// What is computed at initialization.
     pub initial_unknowns: Vec<usize>,
 }

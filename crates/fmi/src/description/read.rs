@@ -1,4 +1,4 @@
-//! Reads `modelDescription.xml` of both versions.
+//! Reads `modelDescription.xml` of all versions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use super::variables::{Listed, variables};
 use super::xml::{Document, Element};
 use super::{
     DefaultExperiment, Description, Dimension, InterfaceDescription, UnitDefinition, Variable,
-    Version, encoding, kind, units,
+    Version, encoding, kind, one, units,
 };
 
 /// The largest file that is read.
@@ -47,11 +47,14 @@ fn describe(root: Element<'_>) -> Result<Description, DescriptionError> {
     check_outline(root, version)?;
     let model_name = root.expected("modelName")?.unwrap_or_default();
     let interfaces = Interfaces::read(root, version, model_name)?;
-    let units = child_or_default(root, "UnitDefinitions", units::units)?;
+    let units = child_or_default(root, "UnitDefinitions", |list| units::units(list, version))?;
     let types = child_or_default(root, "TypeDefinitions", |list| units::types(list, version))?;
     let listed = model_variables(root, version, &types)?;
     check_names(&listed, version)?;
-    check_units(&listed, &units)?;
+    if version != Version::One {
+        check_units(&listed, &units)?;
+    }
+    let dependencies = one::dependencies(&listed, version);
     let (variables, positions) = connect(listed, version)?;
     let reader = StructureReader {
         root,
@@ -59,9 +62,12 @@ fn describe(root: Element<'_>) -> Result<Description, DescriptionError> {
         positions: &positions,
         needs_states: interfaces.is_model_exchange_only(),
     };
-    let mut structure = reader.read()?;
+    let mut structure = match version {
+        Version::One => one::structure(root, &variables, &dependencies)?,
+        Version::Two | Version::Three => reader.read()?,
+    };
 
-    if version == Version::Two {
+    if version != Version::Three {
         structure.indicator_count = indicator_count(root)?;
     }
     Ok(Description {
@@ -115,10 +121,11 @@ fn child_or_default<'a, T: Default>(
 }
 
 /// The interfaces that an FMU offers.
-struct Interfaces {
-    co_simulation: Option<InterfaceDescription>,
-    model_exchange: Option<InterfaceDescription>,
-    scheduled_execution: bool,
+#[derive(Default)]
+pub(super) struct Interfaces {
+    pub(super) co_simulation: Option<InterfaceDescription>,
+    pub(super) model_exchange: Option<InterfaceDescription>,
+    pub(super) scheduled_execution: bool,
 }
 
 impl Interfaces {
@@ -127,6 +134,10 @@ impl Interfaces {
         version: Version,
         model_name: &str,
     ) -> Result<Self, DescriptionError> {
+        if version == Version::One {
+            return one::interfaces(root, model_name);
+        }
+
         let co_simulation = root
             .child("CoSimulation")
             .map(|element| kind::co_simulation(element, version, model_name));
@@ -199,6 +210,7 @@ fn written_version(root: Element<'_>, written: &str) -> Result<Version, Descript
     let mut parts = written.splitn(2, '.');
 
     match (parts.next(), parts.next()) {
+        (Some("1"), Some("0")) => Ok(Version::One),
         (Some("2"), Some("0")) => Ok(Version::Two),
         (Some("3"), Some(minor)) if is_minor(minor) => Ok(Version::Three),
         (Some("2"), rest) if rest.is_none_or(|rest| rest.starts_with('0')) => {
@@ -244,6 +256,12 @@ fn check_outline(root: Element<'_>, version: Version) -> Result<(), DescriptionE
         "ModelStructure",
     ];
     let own: &[&str] = match version {
+        Version::One => &[
+            "modelIdentifier",
+            "guid",
+            "numberOfContinuousStates",
+            "numberOfEventIndicators",
+        ],
         Version::Two => &["guid", "numberOfEventIndicators"],
         Version::Three => &["instantiationToken"],
     };
@@ -253,7 +271,8 @@ fn check_outline(root: Element<'_>, version: Version) -> Result<(), DescriptionE
     for child in root.children() {
         let name = child.name();
         let scheduled = version == Version::Three && name == "ScheduledExecution";
-        if !scheduled && !ELEMENTS.contains(&name) {
+        let implementation = version == Version::One && name == "Implementation";
+        if !scheduled && !implementation && !ELEMENTS.contains(&name) {
             child.misplaced("fmiModelDescription")?;
         } else if !seen.insert(name) {
             child.departure(format!("<{name}> is there twice; the first one holds"))?;
@@ -265,7 +284,7 @@ fn check_outline(root: Element<'_>, version: Version) -> Result<(), DescriptionE
 /// What `instantiate` must be given.
 fn token(root: Element<'_>, version: Version) -> Result<String, DescriptionError> {
     let (right, wrong) = match version {
-        Version::Two => ("guid", "instantiationToken"),
+        Version::One | Version::Two => ("guid", "instantiationToken"),
         Version::Three => ("instantiationToken", "guid"),
     };
     if !root.has(right)

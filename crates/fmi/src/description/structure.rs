@@ -18,7 +18,7 @@ pub(super) enum Positions {
 impl Positions {
     pub(super) fn of(version: Version, variables: &[Variable]) -> Self {
         match version {
-            Version::Two => Self::Indices(variables.len()),
+            Version::One | Version::Two => Self::Indices(variables.len()),
             Version::Three => {
                 // Of variables that share a reference against the standard, the first stands for
                 // all.

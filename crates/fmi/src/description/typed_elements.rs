@@ -6,12 +6,12 @@ use super::{ValueType, Version};
 /// The kind of value that an element stands for.
 pub(super) fn value_type(name: &str, version: Version) -> Option<ValueType> {
     Some(match (name, version) {
-        ("Real", Version::Two) | ("Float64", Version::Three) => ValueType::Float64,
-        ("Integer", Version::Two) | ("Int32", Version::Three) => ValueType::Int32,
+        ("Real", Version::One | Version::Two) | ("Float64", Version::Three) => ValueType::Float64,
+        ("Integer", Version::One | Version::Two) | ("Int32", Version::Three) => ValueType::Int32,
         ("Boolean", _) => ValueType::Boolean,
         ("String", _) => ValueType::String,
         ("Enumeration", _) => ValueType::Enumeration,
-        (_, Version::Two) => return None,
+        (_, Version::One | Version::Two) => return None,
         ("Float32", _) => ValueType::Float32,
         ("Int64", _) => ValueType::Int64,
         ("Int16", _) => ValueType::Int16,

@@ -11,8 +11,17 @@ use super::{UnitDefinition, ValueType, Version};
 /// Attributes of `<BaseUnit>`: the exponents of the units of the SI.
 const EXPONENTS: [&str; 8] = ["kg", "m", "s", "A", "K", "mol", "cd", "rad"];
 
-/// Reads `<UnitDefinitions>`.
-pub(super) fn units(list: Element<'_>) -> Result<Vec<UnitDefinition>, DescriptionError> {
+/// Reads `<UnitDefinitions>`. Those of 1.0 say how units are displayed, and not what they are.
+pub(super) fn units(
+    list: Element<'_>,
+    version: Version,
+) -> Result<Vec<UnitDefinition>, DescriptionError> {
+    if version == Version::One {
+        let named =
+            |element: Element<'_>| Ok(unconvertible(element.owned("unit")?.unwrap_or_default()));
+        return list.children().map(named).collect();
+    }
+
     let mut units: Vec<UnitDefinition> = Vec::new();
     let mut seen = HashMap::new();
 
@@ -107,6 +116,10 @@ pub(super) fn types(
     let mut types = HashMap::new();
     for element in list.children() {
         let details = match version {
+            // <Type name=".."><RealType ../></Type>
+            Version::One if element.name() == "Type" => element
+                .children()
+                .find(|child| child.name().ends_with("Type")),
             // <SimpleType name=".."><Real ../></SimpleType>
             Version::Two if element.name() == "SimpleType" => typed_child(element, version),
             // <Float64Type name=".." ../>
@@ -168,14 +181,14 @@ fn read_type(element: Element<'_>, version: Version) -> Result<Type, Description
             DescriptionLimits::default()
         },
         items: if value_type == Some(ValueType::Enumeration) {
-            items(element)?
+            items(element, version)?
         } else {
             Vec::new()
         },
     })
 }
 
-fn items(element: Element<'_>) -> Result<Vec<(String, i64)>, DescriptionError> {
+fn items(element: Element<'_>, version: Version) -> Result<Vec<(String, i64)>, DescriptionError> {
     let mut items = Vec::new();
     for item in element.children() {
         if item.name() != "Item" {
@@ -183,7 +196,9 @@ fn items(element: Element<'_>) -> Result<Vec<(String, i64)>, DescriptionError> {
             continue;
         }
         let name = item.expected("name")?.unwrap_or_default().to_owned();
-        item.expected("value")?;
+        if version != Version::One {
+            item.expected("value")?;
+        }
         // FMI 1.0 counted items from 1, and tools that grew up with it may still leave the values
         // out.
         let value = item.integer("value")?.unwrap_or(items.len() as i64 + 1);

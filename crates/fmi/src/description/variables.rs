@@ -1,4 +1,4 @@
-//! `<ModelVariables>`: the variables of both versions, in the order of the file.
+//! `<ModelVariables>`: the variables of all versions, in the order of the file.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,9 @@ use super::start;
 use super::typed_elements::{typed_child, value_type};
 use super::units::Type;
 use super::xml::Element;
-use super::{Causality, Dimension, Initial, ValueType, Variability, Variable, Version, defaults};
+use super::{
+    Causality, Dimension, Initial, ValueType, Variability, Variable, Version, defaults, one,
+};
 
 /// Attributes of every variable.
 const ANY: &[&str] = &[
@@ -58,10 +60,13 @@ pub(super) fn variables<'a>(
     for element in list.children() {
         let typed = match version {
             // <ScalarVariable name=".."><Real ../></ScalarVariable>
-            Version::Two if element.name() == "ScalarVariable" => typed_child(element, version),
+            Version::One if one::is_negated_alias(element)? => continue,
+            Version::One | Version::Two if element.name() == "ScalarVariable" => {
+                typed_child(element, version)
+            }
             // <Float64 name=".." ../>
             Version::Three => value_type(element.name(), version).map(|_| element),
-            Version::Two => None,
+            Version::One | Version::Two => None,
         };
         if let Some(typed) = typed {
             let (variable, derivative) = VariableReader {
@@ -72,7 +77,7 @@ pub(super) fn variables<'a>(
             }
             .read()?;
             variables.push((element, variable, derivative));
-        } else if version == Version::Two && element.name() == "ScalarVariable" {
+        } else if version != Version::Three && element.name() == "ScalarVariable" {
             // In 2.0 variables are counted: one that is passed over would shift all that follow.
             return Err(element.invalid(
                 "a variable has no type; one of <Real>, <Integer>, <Boolean>, <String> and \
@@ -155,7 +160,7 @@ impl VariableReader<'_, '_> {
 
     fn dimensions(&self) -> Result<Vec<Dimension>, DescriptionError> {
         match self.version {
-            Version::Two => Ok(Vec::new()),
+            Version::One | Version::Two => Ok(Vec::new()),
             Version::Three => dimensions(self.element),
         }
     }
@@ -180,6 +185,11 @@ impl VariableReader<'_, '_> {
 
     fn check_attributes(&self) -> Result<(), DescriptionError> {
         match self.version {
+            Version::One => {
+                self.element.only(&[one::VARIABLE])?;
+                self.typed
+                    .only(&[&["declaredType", "start", "fixed"], LIMITS])
+            }
             Version::Two => {
                 self.element.only(&[ANY, &["previous"]])?;
                 self.typed.only(&[TYPED, LIMITS])
@@ -222,6 +232,10 @@ impl VariableReader<'_, '_> {
 
     fn causality(&self, name: &str) -> Result<Causality, DescriptionError> {
         use Causality as C;
+        if self.version == Version::One {
+            return one::causality(self.element);
+        }
+
         let wanted = "`parameter`, `calculatedParameter`, `input`, `output`, `local`, \
                       `independent` or, in 3.0, `structuralParameter`";
         let known = [
@@ -249,6 +263,10 @@ impl VariableReader<'_, '_> {
 
     fn variability(&self, variable: &Variable) -> Result<Variability, DescriptionError> {
         use Variability as V;
+        if self.version == Version::One {
+            return one::variability(self.element, variable.value_type);
+        }
+
         let wanted = "`constant`, `fixed`, `tunable`, `discrete` or `continuous`";
         let known = [
             ("continuous", V::Continuous),
@@ -281,6 +299,10 @@ impl VariableReader<'_, '_> {
     }
 
     fn initial(&self, variable: &Variable) -> Result<Option<Initial>, DescriptionError> {
+        if self.version == Version::One {
+            return one::initial(self.typed);
+        }
+
         let known = [
             ("exact", Initial::Exact),
             ("approx", Initial::Approx),

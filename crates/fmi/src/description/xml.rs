@@ -146,6 +146,11 @@ impl<'a> Element<'a> {
             .map(move |node| Element { node, document })
     }
 
+    /// The text that it holds.
+    pub(super) fn content(self) -> &'a str {
+        self.node.text().unwrap_or_default().trim()
+    }
+
     pub(super) fn child(self, name: &str) -> Option<Element<'a>> {
         self.children().find(|child| child.name() == name)
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::error::InterfaceUse;
 use crate::call_error::CallError;
 use crate::component::FmiVersion;
+use crate::fmi1::Fmi1;
 use crate::fmi2::Fmi2;
 use crate::fmi3::Fmi3;
 use crate::fmu_instance::FmuInstance;
@@ -90,6 +91,7 @@ fn nothing_kept() -> CallError {
 /// Where the instances of experiments come from.
 pub(super) struct InstanceSource {
     choice: Cell<InstanceChoice>,
+    one: Slot<Fmi1>,
     two: Slot<Fmi2>,
     three: Slot<Fmi3>,
 }
@@ -99,9 +101,19 @@ impl InstanceSource {
     pub fn fresh() -> Self {
         Self {
             choice: Cell::new(InstanceChoice::Fresh),
+            one: Slot::empty(),
             two: Slot::empty(),
             three: Slot::empty(),
         }
+    }
+
+    pub fn instance1(
+        &self,
+        arguments: InstantiationArguments,
+        instantiate: impl FnOnce() -> Result<FmuInstance<Fmi1>, CallError>,
+    ) -> Result<FmuInstance<Fmi1>, CallError> {
+        let choice = self.choice.get();
+        self.one.instance(choice, arguments, instantiate)
     }
 
     pub fn instance2(
@@ -129,11 +141,12 @@ impl InstanceSource {
 
     /// Whether the instance that was kept may be reset: all its calls did what they were asked for.
     pub fn is_fit(&self) -> bool {
-        self.two.is_fit() || self.three.is_fit()
+        self.one.is_fit() || self.two.is_fit() || self.three.is_fit()
     }
 
     /// Frees the instance that was kept.
     pub fn free(&self) {
+        drop(self.one.0.take());
         drop(self.two.0.take());
         drop(self.three.0.take());
     }

@@ -12,6 +12,7 @@ use crate::abilities::{FmuCapabilities, InputMode};
 use crate::call_error::CallError;
 use crate::co_simulation::{CoSimulation, Span};
 use crate::description::{Causality, Value, Version};
+use crate::fmi1::Instance1;
 use crate::fmi2::Instance2;
 use crate::fmi3::{CoSimulationOptions, Instance3};
 use crate::fmu_instance::Instantiation;
@@ -128,6 +129,10 @@ impl PreparedFmu {
         let early = abilities.early_inputs.then_some(&starts[..]);
 
         match self.fmu.description.version {
+            Version::One => {
+                let instance = self.instance1(journal, early, instances)?;
+                Ok(self.system_of(name, instance, abilities, conditions))
+            }
             Version::Two => {
                 let instance = self.instance2(journal, early, instances)?;
                 Ok(self.system_of(name, instance, abilities, conditions))
@@ -183,7 +188,7 @@ impl PreparedFmu {
     /// How many event indicators it has.
     fn indicators(&self) -> usize {
         let description = &self.fmu.description;
-        if description.version == Version::Two {
+        if description.version != Version::Three {
             return description.structure.indicator_count;
         }
 
@@ -198,22 +203,33 @@ impl PreparedFmu {
 
 /// Instances.
 impl PreparedFmu {
+    pub(super) fn instance1(
+        &self,
+        journal: Arc<Journal>,
+        early: Option<&[f64]>,
+        instances: &InstanceSource,
+    ) -> Result<Instance1, FmuError> {
+        let library = self.library_for(&journal)?;
+        // 1.0 asks for the folder of the whole FMU.
+        let location = file_uri(self.fmu.archive.folder());
+        let from = self.instantiation(&library, &location, journal);
+        let instantiate = || Instance1::instantiate(from);
+        let instance = instances.instance1(self.arguments(), instantiate)?;
+        self.with_starts(instance, early)
+    }
+
     pub(super) fn instance2(
         &self,
         journal: Arc<Journal>,
         early: Option<&[f64]>,
         instances: &InstanceSource,
     ) -> Result<Instance2, FmuError> {
-        let library = self.fmu.library(&self.kind().model_identifier)?;
-        journal.note_library(&library);
+        let library = self.library_for(&journal)?;
         let resources = file_uri(&self.resources());
         let from = self.instantiation(&library, &resources, journal);
         let instantiate = || Instance2::instantiate(from);
-        let mut instance = instances.instance2(self.arguments(), instantiate)?;
-        self.set_values(&mut instance)?;
-        self.set_inputs(&mut instance, early)?;
-
-        Ok(instance)
+        let instance = instances.instance2(self.arguments(), instantiate)?;
+        self.with_starts(instance, early)
     }
 
     pub(super) fn instance3(
@@ -222,16 +238,29 @@ impl PreparedFmu {
         early: Option<&[f64]>,
         instances: &InstanceSource,
     ) -> Result<Instance3, FmuError> {
-        let library = self.fmu.library(&self.kind().model_identifier)?;
-        journal.note_library(&library);
+        let library = self.library_for(&journal)?;
         // 3.0 asks for a path that ends in a separator.
         let resources = format!("{}/", self.resources().display());
         let from = self.instantiation(&library, &resources, journal);
         let instantiate = || Instance3::instantiate(from, &self.co_simulation_options());
-        let mut instance = instances.instance3(self.arguments(), instantiate)?;
+        let instance = instances.instance3(self.arguments(), instantiate)?;
+        self.with_starts(instance, early)
+    }
+
+    fn library_for(&self, journal: &Journal) -> Result<Arc<Library>, FmuError> {
+        let library = self.fmu.library(&self.kind().model_identifier)?;
+        journal.note_library(&library);
+        Ok(library)
+    }
+
+    /// An instance that knows its parameters and, unless they come later, its inputs.
+    fn with_starts<I: Instance>(
+        &self,
+        mut instance: I,
+        early: Option<&[f64]>,
+    ) -> Result<I, FmuError> {
         self.set_values(&mut instance)?;
         self.set_inputs(&mut instance, early)?;
-
         Ok(instance)
     }
 

@@ -295,6 +295,7 @@ impl PreparedFmu {
     fn check_library(&self) -> Result<(), FmuError> {
         let library = self.fmu.library(&self.kind().model_identifier)?;
         let step = match self.fmu.description.version {
+            Version::One => "fmiDoStep",
             Version::Two => "fmi2DoStep",
             Version::Three => "fmi3DoStep",
         };

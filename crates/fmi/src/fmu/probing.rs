@@ -80,6 +80,10 @@ impl PreparedFmu {
         let early = early.then_some(&starts[..]);
         let journal = Journal::new("probe", log);
         let seen = match self.fmu.description.version {
+            Version::One => {
+                let instance = self.instance1(journal, early, instances)?;
+                self.reactions_of(instance, asked)?
+            }
             Version::Two => {
                 let instance = self.instance2(journal, early, instances)?;
                 self.reactions_of(instance, asked)?

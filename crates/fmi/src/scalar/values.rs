@@ -1,23 +1,28 @@
-//! Values of variables in FMI 2.0, one for each reference.
+//! Values of variables in FMI 1.0 and 2.0, one for each reference.
+
+#![allow(
+    unsafe_code,
+    reason = "every function of an FMU is foreign code behind a pointer"
+)]
 
 use std::ffi::c_int;
 
-use super::Instance2;
+use super::{ScalarVersion, Truth};
 use crate::call_error::CallError;
 use crate::calls::Calls;
 use crate::description::{Value, ValueType};
 use crate::ffi::{Component, Symbol};
-use crate::fmu_instance::numbers_of_texts;
+use crate::fmu_instance::{FmuInstance, numbers_of_texts};
 use crate::instance::Values;
 use crate::numbers::{as_number, c_texts, convert, fitting, pointers};
 
-type Getter2<T> = unsafe extern "C" fn(Component, *const u32, usize, *mut T) -> c_int;
-type Setter2<T> = unsafe extern "C" fn(Component, *const u32, usize, *const T) -> c_int;
+type Getter<T> = unsafe extern "C" fn(Component, *const u32, usize, *mut T) -> c_int;
+type Setter<T> = unsafe extern "C" fn(Component, *const u32, usize, *const T) -> c_int;
 
 /// Has the FMU write the values of these variables.
 fn get<T>(
     calls: &mut Calls,
-    function: Symbol<Getter2<T>>,
+    function: Symbol<Getter<T>>,
     references: &[u32],
     values: &mut [T],
 ) -> Result<(), CallError> {
@@ -35,7 +40,7 @@ fn get<T>(
 /// Gives the FMU values of these variables; the log shows them as numbers.
 fn set<T>(
     calls: &mut Calls,
-    function: Symbol<Setter2<T>>,
+    function: Symbol<Setter<T>>,
     references: &[u32],
     values: &[T],
     shown: &[f64],
@@ -51,46 +56,54 @@ fn set<T>(
     })
 }
 
-impl Instance2 {
-    fn get_integers(
-        &mut self,
-        function: Symbol<Getter2<c_int>>,
-        references: &[u32],
-        values: &mut [f64],
-        number: impl Fn(c_int) -> f64,
-    ) -> Result<(), CallError> {
+impl<V: ScalarVersion> FmuInstance<V> {
+    fn get_integers(&mut self, references: &[u32], values: &mut [f64]) -> Result<(), CallError> {
+        let function = self.version.functions().get_integer;
         let integers = self.scratch.int32(references.len());
         get(&mut self.calls, function, references, integers)?;
-        convert(integers, values, number);
+        convert(integers, values, f64::from);
         Ok(())
     }
 
-    fn set_integers(
-        &mut self,
-        function: Symbol<Setter2<c_int>>,
-        references: &[u32],
-        values: &[f64],
-        integer: impl Fn(f64) -> Result<c_int, CallError>,
-    ) -> Result<(), CallError> {
+    fn set_integers(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {
+        let function = self.version.functions().set_integer;
         // A missing function is reported before a value that does not fit.
         function.find()?;
         let integers = self.scratch.int32(references.len());
 
         for (place, &value) in integers.iter_mut().zip(values) {
-            *place = integer(value)?;
+            *place = fitting(value, ValueType::Int32)? as i32;
         }
         set(&mut self.calls, function, references, integers, values)
     }
 
+    fn get_truths(&mut self, references: &[u32], values: &mut [f64]) -> Result<(), CallError> {
+        let function = self.version.functions().get_boolean;
+        let truths = V::Truth::room(&mut self.scratch, references.len());
+        get(&mut self.calls, function, references, truths)?;
+        convert(truths, values, |truth| f64::from(u8::from(truth.is_true())));
+        Ok(())
+    }
+
+    fn set_truths(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {
+        let function = self.version.functions().set_boolean;
+        let truths = V::Truth::room(&mut self.scratch, references.len());
+
+        for (place, &value) in truths.iter_mut().zip(values) {
+            *place = V::Truth::of(value != 0.0);
+        }
+        set(&mut self.calls, function, references, truths, values)
+    }
+
     fn get_texts(&mut self, references: &[u32], values: &mut [f64]) -> Result<(), CallError> {
-        let function = self.version.functions.get_string;
+        let function = self.version.functions().get_string;
         let texts = self.scratch.texts(references.len());
         get(&mut self.calls, function, references, texts)?;
         numbers_of_texts(function.name, texts, values)
     }
 
     fn set_texts(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {
-        let function = self.version.functions.set_string;
+        let function = self.version.functions().set_string;
         let texts = c_texts(values);
         set(
             &mut self.calls,
@@ -102,13 +115,13 @@ impl Instance2 {
     }
 }
 
-impl Values for Instance2 {
+impl<V: ScalarVersion> Values for FmuInstance<V> {
     fn get_floats(&mut self, references: &[u32], values: &mut [f64]) -> Result<(), CallError> {
         if references.is_empty() {
             return Ok(());
         }
 
-        let function = self.version.functions.get_real;
+        let function = self.version.functions().get_real;
         get(&mut self.calls, function, references, values)
     }
 
@@ -117,7 +130,7 @@ impl Values for Instance2 {
             return Ok(());
         }
 
-        let function = self.version.functions.set_real;
+        let function = self.version.functions().set_real;
         set(&mut self.calls, function, references, values, values)
     }
 
@@ -127,15 +140,11 @@ impl Values for Instance2 {
         references: &[u32],
         values: &mut [f64],
     ) -> Result<(), CallError> {
-        let functions = &self.version.functions;
         match kind {
             ValueType::Float64 | ValueType::Float32 => self.get_floats(references, values),
-            ValueType::Boolean => {
-                let truth = |integer| f64::from(u8::from(integer != 0));
-                self.get_integers(functions.get_boolean, references, values, truth)
-            }
+            ValueType::Boolean => self.get_truths(references, values),
             ValueType::String => self.get_texts(references, values),
-            _ => self.get_integers(functions.get_integer, references, values, f64::from),
+            _ => self.get_integers(references, values),
         }
     }
 
@@ -145,18 +154,11 @@ impl Values for Instance2 {
         references: &[u32],
         values: &[f64],
     ) -> Result<(), CallError> {
-        let functions = &self.version.functions;
         match kind {
             ValueType::Float64 | ValueType::Float32 => self.set_floats(references, values),
-            ValueType::Boolean => {
-                let truth = |value| Ok(c_int::from(value != 0.0));
-                self.set_integers(functions.set_boolean, references, values, truth)
-            }
+            ValueType::Boolean => self.set_truths(references, values),
             ValueType::String => self.set_texts(references, values),
-            _ => {
-                let whole = |value| Ok(fitting(value, ValueType::Int32)? as i32);
-                self.set_integers(functions.set_integer, references, values, whole)
-            }
+            _ => self.set_integers(references, values),
         }
     }
 

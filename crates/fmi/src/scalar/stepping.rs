@@ -1,4 +1,9 @@
-//! Communication steps of FMI 2.0.
+//! Communication steps of FMI 1.0 and 2.0.
+
+#![allow(
+    unsafe_code,
+    reason = "every function of an FMU is foreign code behind a pointer"
+)]
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -6,12 +11,12 @@ use std::time::Duration;
 
 use dovetail_core::MacroStep;
 
-use super::Instance2;
+use super::{ScalarVersion, Truth};
 use crate::batch::Member;
 use crate::call_error::CallError;
 use crate::calls::{Purpose, Status, StepFunctions};
-use crate::description::Version;
 use crate::ffi::{Component, Symbol};
+use crate::fmu_instance::FmuInstance;
 use crate::guard::{Ended, RawRequest};
 use crate::instance::{FastPath, StepEnd, StepRequest, Stepping, Values};
 use crate::layout::Layout;
@@ -22,7 +27,7 @@ unsafe extern "C" {
 }
 
 /// Asks for a status of the kind of this number.
-type GetStatus2<T> = unsafe extern "C" fn(Component, c_int, *mut T) -> c_int;
+type GetStatus<T> = unsafe extern "C" fn(Component, c_int, *mut T) -> c_int;
 
 /// A kind of status that can be asked for, as the standard numbers it.
 struct StatusKind {
@@ -47,13 +52,14 @@ const TERMINATED: StatusKind = StatusKind {
 const POLLING_INTERVAL: Duration = Duration::from_micros(50);
 const PENDING: c_int = 5;
 
-impl Instance2 {
+impl<V: ScalarVersion> FmuInstance<V> {
     fn do_step(&mut self, request: &StepRequest<'_>) -> Result<Status, CallError> {
-        let function = self.version.functions.do_step;
+        let function = self.version.functions().do_step;
         let time = request.step.start;
         let size = request.step.size();
-        let final_step = c_int::from(request.final_step);
-        let arguments = || format!("{time:?}, {size:?}, {final_step}");
+        let arguments = || format!("{time:?}, {size:?}, {}", u8::from(request.final_step));
+        // 1.0 asks whether the step is new, which it is unless the one before is to be repeated. We never ask for that.
+        let final_step = V::Truth::of(request.final_step || !V::KNOWS_STATES);
         // SAFETY: plain numbers.
         let ended = self.calls.call(
             function,
@@ -84,7 +90,7 @@ impl Instance2 {
     fn status_of<T>(
         &mut self,
         kind: &StatusKind,
-        function: Symbol<GetStatus2<T>>,
+        function: Symbol<GetStatus<T>>,
         mut value: T,
     ) -> Result<T, CallError> {
         let arguments = || kind.name.into();
@@ -97,20 +103,25 @@ impl Instance2 {
     }
 
     fn step_status(&mut self) -> Result<Status, CallError> {
-        let function = self.version.functions.get_status;
+        let function = self.version.functions().get_status;
         let status = self.status_of(&DO_STEP_STATUS, function, 0)?;
-        self.calls.judge("fmi2DoStep", Ok(status))
+        let do_step = self.version.functions().do_step.name;
+        self.calls.judge(do_step, Ok(status))
     }
 
     fn last_successful_time(&mut self) -> Result<f64, CallError> {
-        let function = self.version.functions.get_real_status;
+        let function = self.version.functions().get_real_status;
         self.status_of(&LAST_SUCCESSFUL_TIME, function, f64::NAN)
     }
 
+    /// 1.0 cannot be asked.
     fn has_terminated(&mut self) -> Result<bool, CallError> {
-        let function = self.version.functions.get_boolean_status;
-        let terminated = self.status_of(&TERMINATED, function, 0)?;
-        Ok(terminated != 0)
+        if !V::KNOWS_STATES {
+            return Ok(false);
+        }
+        let function = self.version.functions().get_boolean_status;
+        let terminated = self.status_of(&TERMINATED, function, V::Truth::of(false))?;
+        Ok(terminated.is_true())
     }
 
     /// Where a step that was discarded has led. Outputs are read where the run ends.
@@ -138,12 +149,12 @@ impl Instance2 {
 
     /// The names of the functions that a prepared step calls, which must be there.
     fn step_functions(&self) -> Result<StepFunctions, CallError> {
-        let functions = &self.version.functions;
+        let functions = self.version.functions();
         StepFunctions::find(functions.set_real, functions.do_step, functions.get_real)
     }
 }
 
-impl Stepping for Instance2 {
+impl<V: ScalarVersion> Stepping for FmuInstance<V> {
     fn step(
         &mut self,
         request: &StepRequest<'_>,
@@ -177,22 +188,21 @@ impl Stepping for Instance2 {
     }
 }
 
-impl FastPath for Instance2 {
+impl<V: ScalarVersion> FastPath for FmuInstance<V> {
     fn prepare_step(&self, layout: &Arc<Layout>) -> PreparedStep {
-        let functions = &self.version.functions;
-        self.prepared_step(
-            layout,
-            [
-                functions.set_real.address(),
-                functions.do_step.address(),
-                functions.get_real.address(),
-            ],
-        )
+        let functions = self.version.functions();
+        let addresses = [
+            functions.set_real.address(),
+            functions.do_step.address(),
+            functions.get_real.address(),
+        ];
+        let none = [std::ptr::null(); 3];
+        self.prepared_step(layout, V::PREPARED.map_or(none, |_| addresses))
     }
 
     fn member(&self, layout: &Arc<Layout>, saves: bool) -> Option<Member> {
         let prepared = self.prepare_step(layout);
-        self.batch_member(Version::Two, &prepared, layout, saves)
+        self.batch_member(V::PREPARED?, &prepared, layout, saves)
     }
 
     fn save_failure(&mut self, answer: i32) -> Option<CallError> {
@@ -201,7 +211,7 @@ impl FastPath for Instance2 {
 
     #[inline]
     fn allows_fast_step(&mut self) -> bool {
-        self.calls.allows_fast_step()
+        self.calls.allows_fast_step() && V::PREPARED.is_some()
     }
 
     #[inline]

@@ -1,0 +1,77 @@
+//! The page of a run: what is recorded for it, and what it says of the model.
+
+use dovetail_fmi::description::Version;
+use dovetail_fmi::{InterfaceUse, PreparedFmu};
+use dovetail_methods::algebraic_loops;
+use dovetail_report::{Kind, Origin, RunPage, Selection, Variables};
+use dovetail_scenario::{Scenario, Session};
+
+use crate::execution::Executed;
+
+/// More curves than this make a page that no browser opens quickly.
+const MOST_CURVES: usize = 4000;
+
+/// What is recorded for a page: all variables and what the method reports about itself. Of very large models only what was
+/// chosen, or else outputs.
+pub fn drawn_selection(
+    scenario: &Scenario,
+    session: &Session<'_>,
+    chosen: &Selection,
+) -> Selection {
+    let all = Variables::of(&scenario.connections).with_signals(&session.signals());
+    if all.all().len() <= MOST_CURVES {
+        return all.everything();
+    }
+    if chosen.variables().len() <= MOST_CURVES {
+        return chosen.clone();
+    }
+    let outputs = all.of_kind(Kind::Output).names();
+    all.named(&outputs[..outputs.len().min(MOST_CURVES)])
+}
+
+/// The page of a run that was recorded for it; none where it was not.
+pub fn run_page(
+    scenario: &Scenario,
+    executed: &Executed,
+    shown: &[String],
+    origin: &Origin,
+) -> Option<String> {
+    let drawn = executed.drawn.as_ref()?;
+    let kinds = kinds(scenario);
+    let loops = algebraic_loops(&scenario.connections);
+    let page = RunPage {
+        summary: &executed.summary,
+        connections: &scenario.connections,
+        kinds: &kinds,
+        loops: &loops,
+        tolerance: executed.tolerance,
+        selection: &drawn.selection,
+        trajectory: &drawn.trajectory,
+        shown,
+        origin,
+    };
+    Some(page.render())
+}
+
+/// For each system what it is.
+fn kinds(scenario: &Scenario) -> Vec<String> {
+    let fmus = scenario.units();
+    let interfaces = scenario.connections.interfaces().iter();
+    let kind = |name: &str| {
+        let fmu = fmus.iter().find(|(system, _)| *system == name);
+        fmu.map_or("equations".to_owned(), |(_, fmu)| kind_of(fmu))
+    };
+    interfaces.map(|interface| kind(&interface.name)).collect()
+}
+
+fn kind_of(fmu: &PreparedFmu) -> String {
+    let version = match fmu.fmu().description().version {
+        Version::Two => "FMI 2.0",
+        Version::Three => "FMI 3.0",
+    };
+    let used = match fmu.used() {
+        InterfaceUse::CoSimulation => "Co-Simulation",
+        InterfaceUse::ModelExchange => "Model Exchange",
+    };
+    format!("{version} {used}")
+}

@@ -1,0 +1,159 @@
+// The page of a run.
+
+heading("a run", `${number(data.start)} to ${number(data.stop)} ${data.timeUnit}`);
+verdict();
+factTiles(get("facts"), data.facts);
+
+const times = decode(data.time);
+const asCurve = v => ({ ...v, x: times, y: decode(v.values), error: v.error && decode(v.error) });
+const together = newGroup();
+const events = data.events;
+const variables = data.variables.map(asCurve);
+const figure = newFigure(get("figure"), {
+  group: together,
+  label: "time",
+  unit: data.timeUnit,
+  span: [data.start, data.stop],
+  events,
+  quantities: QUANTITIES,
+  name: "Results",
+});
+const list = variableList(get("list"), variables, figure);
+if (matchMedia("(max-width: 1080px)").matches) get("list").open = false;
+viewChoices();
+structure();
+timeSpent();
+const solver = solverSignals();
+systemsTable();
+commandBox(get("command"), data.command);
+get("notes").append(...data.notes.map(text => el("li", {}, ...withCode(text))));
+themeSwitch(get("theme"));
+window.page = { figure, solver, list, variables };
+
+/** How large the error is beside what it belongs to, at most. */
+function largestShare() {
+  const span = column => {
+    const [low, high] = extent(column, 0, column.length);
+    return high - low;
+  };
+  const known = variables.filter(v => v.error);
+  return Math.max(
+    0,
+    ...known.map(v => extent(v.error.map(Math.abs), 0, v.error.length)[1] / span(v.y)).filter(Number.isFinite),
+  );
+}
+
+/** Bands are drawn in their true size; magnified, they show where an error is made. */
+function viewChoices() {
+  const share = largestShare();
+  const magnified = 10 ** Math.max(1, Math.floor(Math.log10(0.12 / share)));
+  const about = {
+    0: "",
+    1: "Bands are the method's error estimate in true size. ",
+    [magnified]: `Bands are the error estimate magnified ${count(magnified)} times. `,
+  };
+  const remark = el("p", { class: "remark" });
+  const note = size => {
+    const band = share ? about[size] : "This method estimates no error, so no band is drawn. ";
+    remark.textContent = band + (events.length ? "Dotted lines mark events; values there jump." : "");
+  };
+  const bands = [
+    [0, "off"],
+    [1, "true size"],
+    [magnified, `×${count(magnified)}`],
+  ];
+  const panels = [
+    ["unit", "by unit"],
+    ["one", "one each"],
+  ];
+  const setBand = size => {
+    figure.band = +size;
+    figure.draw();
+    note(+size);
+  };
+  figure.tools.append(
+    el(
+      "div",
+      { class: "choices" },
+      share > 0 && choice("Error band", bands, 1, setBand),
+      choice("Panels", panels, "unit", v => figure.split(v === "one")),
+    ),
+  );
+  note(1);
+  get("figure").append(remark);
+}
+
+function structure() {
+  if (!data.systems.length) return leaveOut("structure");
+  drawStructure(get("graph"), data, name => list.toggle(name));
+  const sample = kind =>
+    el(
+      "svg",
+      { width: 30, height: 10, viewBox: "0 0 30 10", "aria-hidden": "true" },
+      el("path", { d: "M0 5H30", class: kind }),
+    );
+  const loops = data.loops.map(members => members.join(" ↔ "));
+  const keys = [el("span", {}, sample("wire"), "connection")];
+  if (data.systems.some(s => s.feedthrough.length))
+    keys.push(el("span", {}, sample("through"), "feedthrough inside a system"));
+  if (loops.length)
+    keys.push(el("span", { class: "edge loop" }, sample("wire"), `feedthrough loop: ${loops.slice(0, 4).join("; ")}`));
+  get("graph").append(el("p", { class: "key" }, ...keys));
+}
+
+function timeSpent() {
+  const inside = data.systems.reduce((sum, s) => sum + s.seconds, 0);
+  const part = s => `${duration(s)}, ${number((100 * s) / data.wall, 2)} %`;
+  const coupling = Math.max(0, data.wall - inside);
+  const slowest = [...data.systems].sort((a, b) => b.seconds - a.seconds).slice(0, 12);
+  const entries = slowest.map(s => ({ name: s.name, value: s.seconds, text: part(s.seconds) }));
+  const left = data.systems.length - slowest.length;
+  barChart(get("time"), [{ name: "coupling", value: coupling, text: part(coupling), quiet: true }, ...entries]);
+  const more = left > 0 ? ` The ${left} other systems took less; the table below has them.` : "";
+  const parallel = inside > data.wall ? " Systems ran at the same time: their times add up to more than that." : "";
+  get("time").append(
+    el(
+      "p",
+      { class: "remark" },
+      `${duration(data.wall)} in all. Coupling is everything outside the systems: prediction, linear algebra, recording.${parallel}${more}`,
+    ),
+  );
+}
+
+function solverSignals() {
+  if (!data.solver.length) {
+    leaveOut("solver");
+    return null;
+  }
+  const made = newFigure(get("solverfigure"), {
+    group: together,
+    label: "time",
+    unit: data.timeUnit,
+    events,
+    name: "Solver signals",
+  });
+  for (const v of data.solver) made.add(asCurve(v));
+  get("solverline").textContent = data.solverLine;
+  get("solver").addEventListener("toggle", () => made.draw());
+  return made;
+}
+
+function systemsTable() {
+  const heads = ["System", "Given as", "States", "Inputs", "Outputs", "Integrations", "Linearizations", "Time"];
+  const cells = s => [
+    s.name,
+    s.kind,
+    s.states,
+    s.inputs.length,
+    s.outputs.length,
+    count(s.integrations),
+    count(s.linearizations),
+    duration(s.seconds),
+  ];
+  const side = i => (i < 2 ? "l" : null);
+  const row = s => el("tr", {}, ...cells(s).map((text, i) => el("td", { class: side(i) }, String(text))));
+  get("systems").append(
+    el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: side(i) }, text)))),
+    el("tbody", {}, ...data.systems.map(row)),
+  );
+}
