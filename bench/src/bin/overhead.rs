@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use dovetail_core::{
     Connections, Error, Grid, Input, Interface, MacroStep, Method, Observer, Orchestrator, Output,
-    Response, Signal, Source, System,
+    Response, RunState, Signal, Source, System,
 };
 use dovetail_methods::CouplingResidual;
 use dovetail_methods::{GaussSeidel, Jacobi, initialize};
@@ -236,12 +236,14 @@ fn engine(
         vec![]
     };
     let never = AtomicBool::new(false);
+    let mut state = RunState::new(&connections, method.as_ref());
     let mut run = Orchestrator::new(
         &connections,
         method.as_mut(),
         &mut workers,
         &mut observers,
         &never,
+        &mut state,
     );
     let clock = Instant::now();
     run.run(start, STOP)

@@ -69,12 +69,14 @@ fn in_two_parts(
     let stop = AtomicBool::new(false);
     let mut first = Watch::new(until, &stop);
     let mut session = scenario.session(options).expect("it is set up");
-    let checkpoint = session.run_to_checkpoint(&mut [&mut first], &stop)?;
+    session.proceed(scenario.stop_time, &mut [&mut first], &stop)?;
+    let checkpoint = session.save()?;
     drop(session);
     let going = AtomicBool::new(false);
     let mut second = Watch::new(usize::MAX, &going);
-    let session = scenario.session(options).expect("it is set up");
-    let end = session.resume(checkpoint, &mut [&mut second], &going)?;
+    let mut session = scenario.session(options).expect("it is set up");
+    session.restore(&checkpoint)?;
+    let end = session.run(&mut [&mut second], &going);
     let counts = format!("{:?} {:?}", end.statistics, end.quality.estimated_error);
     Ok(([first.bits, second.bits].concat(), counts))
 }
@@ -164,17 +166,17 @@ fn a_checkpoint_of_another_run_is_refused() {
     let stop = AtomicBool::new(false);
     let mut first = Watch::new(3, &stop);
     let mut session = scenario.session(&of("predictive")).expect("it is set up");
-    let checkpoint = session.run_to_checkpoint(&mut [&mut first], &stop);
-    let checkpoint = checkpoint.expect("it can be written down");
+    let stopped = session.proceed(scenario.stop_time, &mut [&mut first], &stop);
+    stopped.expect("it is interrupted");
+    let checkpoint = session.save().expect("it can be written down");
     drop(session);
-    let other = scenario.session(&of("missiles")).expect("it is set up");
-    let refused = other.resume(checkpoint.clone(), &mut [], &AtomicBool::new(false));
+    let mut other = scenario.session(&of("missiles")).expect("it is set up");
+    let refused = other.restore(&checkpoint);
     let text = refused.expect_err("another method").to_string();
     assert!(text.contains("the method is"), "{text}");
     for length in (0..checkpoint.len()).step_by(97) {
-        let session = scenario.session(&of("predictive")).expect("it is set up");
-        let cut = checkpoint[..length].to_vec();
-        let refused = session.resume(cut, &mut [], &AtomicBool::new(false));
+        let mut session = scenario.session(&of("predictive")).expect("it is set up");
+        let refused = session.restore(&checkpoint[..length]);
         assert!(matches!(refused, Err(Error::Checkpoint(_))), "{length}");
     }
 }

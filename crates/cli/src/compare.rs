@@ -137,6 +137,8 @@ impl Series<'_> {
             real_time: None,
             shared: self.shared,
             interrupted,
+            checkpoints: None,
+            resumed: None,
         };
 
         execute.run(session)

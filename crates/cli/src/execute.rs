@@ -6,13 +6,14 @@ use std::sync::atomic::AtomicBool;
 use dovetail::Observer;
 use dovetail::report::Selection;
 use dovetail::scenario::{RunOptions, Scenario, Session};
-use dovetail::{Executed, Execution, Keep, RealTime, RowFile};
+use dovetail::{CheckpointPlan, Executed, Execution, Keep, RealTime, RowFile};
 
 use crate::arguments::SharedArguments;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::Progress;
 use crate::remedies;
+use crate::resume::Resumed;
 
 /// A run that is about to begin. Whatever could be refused has been: files may be touched now.
 pub(crate) struct Execute<'a> {
@@ -27,11 +28,15 @@ pub(crate) struct Execute<'a> {
     pub real_time: Option<f64>,
     pub shared: &'a SharedArguments,
     pub interrupted: &'a AtomicBool,
+    /// Checkpoints on the way.
+    pub checkpoints: Option<CheckpointPlan<'a>>,
+    /// Where the run goes on, if it was begun before; the session is restored.
+    pub resumed: Option<&'a Resumed>,
 }
 
-impl Execute<'_> {
+impl<'a> Execute<'a> {
     /// Runs a session.
-    pub fn run(self, session: Session<'_>) -> Result<Executed, Failure> {
+    pub fn run(mut self, session: Session<'_>) -> Result<Executed, Failure> {
         output::restore_working_directory();
         let mut progress = Progress::new(
             self.shared.quiet,
@@ -39,8 +44,7 @@ impl Execute<'_> {
             self.scenario.start_time,
             self.scenario.stop_time,
         );
-        let pace = |factor| RealTime::new(factor, self.interrupted);
-        let mut pace = self.real_time.map(pace);
+        let mut pace = self.real_time.map(|factor| self.pace(factor));
         let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
         observers.extend(pace.as_mut().map(|pace| pace as &mut dyn Observer));
         let execution = Execution {
@@ -50,20 +54,39 @@ impl Execute<'_> {
             output_interval: self.shared.output_interval,
             verify: self.shared.verify,
             observers,
+            checkpoints: self.checkpoints.take(),
         };
-        let mut done = execution.run(
-            self.scenario,
-            session,
-            self.options,
-            self.selection,
-            self.interrupted,
-        );
+        let (scenario, options, selection) = (self.scenario, self.options, self.selection);
+        let mut done = match self.resumed {
+            None => execution.run(scenario, session, options, selection, self.interrupted),
+            Some(resumed) => execution
+                .resume(
+                    scenario,
+                    session,
+                    options,
+                    selection,
+                    self.interrupted,
+                    &resumed.checkpoint,
+                )
+                .map_err(Failure::misuse_by)?,
+        };
         if let Some(pace) = &pace {
             pace.summarize(&mut done.summary);
         }
         remedies::word_summary(&mut done.summary);
 
         Ok(done)
+    }
+
+    fn pace(&self, factor: f64) -> RealTime<'a> {
+        let pace = RealTime::new(factor, self.interrupted);
+        match self.resumed {
+            None => pace,
+            Some(resumed) => {
+                let systems = self.scenario.connections.systems();
+                pace.going_on_from(resumed.checkpoint.time, systems)
+            }
+        }
     }
 
     fn row_file(&self) -> Result<Option<RowFile>, Failure> {

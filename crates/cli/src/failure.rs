@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     EndedEarly(String),
     /// The run came to its end, but its result has run away.
     Diverged(String),
+    /// Requirements that are not proved.
+    NotProved(String),
     /// Runs came to their end, but not near enough to their reference.
     TooFar(String),
     /// A sweep did not come to its end, or none of its runs did; what was computed is kept.
@@ -50,6 +52,7 @@ impl Failure {
             Self::EndedEarly(message) => Some(format!("the run ended early: {message}\n")),
             Self::Diverged(reason) => Some(format!("the run has diverged: {reason}\n")),
             Self::TooFar(variables) => Some(format!("too far from the reference: {variables}\n")),
+            Self::NotProved(requirements) => Some(format!("not proved: {requirements}\n")),
             Self::Sweep(message) => Some(format!("{message}\n")),
             Self::SaidElsewhere | Self::ReaderLeft => None,
         }
@@ -61,6 +64,7 @@ impl Failure {
             Self::EndedEarly(_)
             | Self::Diverged(_)
             | Self::TooFar(_)
+            | Self::NotProved(_)
             | Self::Sweep(_)
             | Self::ReaderLeft => 1,
         }

@@ -19,12 +19,14 @@ mod origin;
 mod output;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
+mod plot;
 mod processes;
 mod progress;
 mod ranks;
 mod reference;
 mod remedies;
 mod rescue;
+mod resume;
 mod run;
 mod sweep;
 mod words;
@@ -63,6 +65,7 @@ const PANICKED: u8 = 101;
 fn carry_out(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Resume(arguments) => resume::resume(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Enclose(arguments) => enclose::enclose(arguments),

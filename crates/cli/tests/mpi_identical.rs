@@ -278,12 +278,12 @@ fn a_checkpoint_of_ranks_is_that_of_a_single_thread(network: &'static Network) {
         let mut session = scenario.session(&options).expect("a session");
         let end = if resumed {
             let stopped = AtomicBool::new(true);
-            let checkpoint = session.run_to_checkpoint(&mut [], &stopped);
-            let checkpoint = checkpoint.expect("equations have checkpoints");
-            let again = scenario.session(&options).expect("a session");
-            again
-                .resume(checkpoint, &mut [], &never)
-                .expect("it goes on")
+            let ending = session.proceed(scenario.stop_time, &mut [], &stopped);
+            ending.expect("it is interrupted");
+            let checkpoint = session.save().expect("equations have checkpoints");
+            let mut again = scenario.session(&options).expect("a session");
+            again.restore(&checkpoint).expect("it goes on");
+            again.run(&mut [], &never)
         } else {
             session.run(&mut [], &never)
         };

@@ -90,6 +90,17 @@ impl Archive {
         parts.iter_mut().try_for_each(|part| part.visit(self))
     }
 
+    /// All has been visited. What was read must have come to its end.
+    pub fn finish(self) -> Result<(), Error> {
+        let left = self.read.map_or(0, |read| self.bytes.len() - read);
+        if left > 0 {
+            let reason =
+                format!("it was made by another run: it has {left} bytes more than this run knows");
+            return Err(Error::Checkpoint(reason));
+        }
+        Ok(())
+    }
+
     /// What was written.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes

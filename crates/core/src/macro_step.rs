@@ -93,6 +93,11 @@ impl Grid {
         self.count
     }
 
+    /// The first communication time.
+    pub fn start(&self) -> f64 {
+        self.start
+    }
+
     /// The size of a step.
     pub fn size(&self) -> f64 {
         self.size
@@ -195,6 +200,14 @@ impl GridCursor {
     /// The grid.
     pub fn grid(&self) -> &Grid {
         &self.grid
+    }
+
+    /// Moves the place to another grid of the same start and step: one that ends elsewhere.
+    pub fn set_grid(&mut self, grid: Grid) {
+        if grid != self.grid {
+            self.planned = f64::NAN; // it may have been the end
+        }
+        self.grid = grid;
     }
 
     /// The step from `reached` to the next grid time, or to `event` where that comes first.

@@ -1,22 +1,23 @@
 //! The time loop, written once.
 
 mod flat_loop;
+mod run_state;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::checkpoint::{Archive, Checkpoint};
 use crate::connections::Connections;
 use crate::error::Error;
-use crate::growth::Growth;
 use crate::interface::{Interface, SignalKind};
 use crate::method::{Exchange, Method, Outcome, visit_method};
 use crate::observer::Observer;
-use crate::past::Past;
 use crate::signal::Knot;
 use crate::task::{Response, Task};
 use crate::workers::Workers;
 
 use self::flat_loop::FlatAccess;
+
+pub use self::run_state::RunState;
 
 /// No quantity that a model means is as large as this: values beyond it are a run-away, and end the run while its numbers
 /// can still be written down.
@@ -35,38 +36,7 @@ pub struct Orchestrator<'a, 'o> {
 struct Progress<'a, 'o> {
     connections: &'a Connections,
     observers: &'a mut [&'o mut dyn Observer],
-    past: Past,
-    growth: Growth,
-    statistics: Statistics,
-}
-
-/// What a run has been so far, for one that goes on in parts: by the same method, with the same systems.
-pub struct RunState {
-    past: Past,
-    growth: Growth,
-    statistics: Statistics,
-}
-
-impl RunState {
-    /// The newest outputs of all systems, stacked.
-    pub fn latest(&self) -> &[Knot] {
-        self.past.latest()
-    }
-
-    /// The earliest time that any system has reached.
-    pub fn reached(&self) -> f64 {
-        self.past.reached()
-    }
-
-    /// The earliest time at which a system is known to switch.
-    pub fn next_event(&self) -> f64 {
-        self.past.next_event()
-    }
-
-    /// Counts so far.
-    pub fn statistics(&self) -> Statistics {
-        self.statistics
-    }
+    state: &'a mut RunState,
 }
 
 /// Counts of a run.
@@ -95,19 +65,16 @@ pub enum Ending {
 }
 
 impl<'a, 'o> Orchestrator<'a, 'o> {
-    /// A run that has not begun. Raising `interrupted` ends it after the step under way.
+    /// A run that stands where `state` says: one that has not begun, or one that goes on. Raising `interrupted` ends it after the
+    /// step under way.
     pub fn new(
         connections: &'a Connections,
         method: &'a mut dyn Method,
         workers: &'a mut dyn Workers,
         observers: &'a mut [&'o mut dyn Observer],
         interrupted: &'a AtomicBool,
+        state: &'a mut RunState,
     ) -> Self {
-        let past = if method.looks_back() {
-            Past::new(connections)
-        } else {
-            Past::newest_only(connections)
-        };
         Self {
             method,
             workers,
@@ -115,116 +82,74 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
             progress: Progress {
                 connections,
                 observers,
-                past,
-                growth: Growth::new(connections),
-                statistics: Statistics::default(),
+                state,
             },
             flat: FlatAccess::default(),
         }
     }
 
-    /// The same run, for another part of it.
-    pub fn continued(mut self, state: RunState) -> Self {
-        self.progress.past = state.past;
-        self.progress.growth = state.growth;
-        self.progress.statistics = state.statistics;
-        self
-    }
-
-    /// What the run has been so far; it goes on as another orchestrator.
-    pub fn into_state(self) -> RunState {
-        let Progress {
-            mut past,
-            growth,
-            statistics,
-            ..
-        } = self.progress;
-        past.set_limit(f64::INFINITY);
-        RunState {
-            past,
-            growth,
-            statistics,
-        }
-    }
-
-    /// Takes in where the systems stand: at the start, or where the inputs of all have jumped.
-    pub fn begin(&mut self, start: &[Task]) -> Result<(), Error> {
-        self.progress.begin(start)
-    }
-
-    /// Goes on up to `limit`, which no step goes beyond. Systems that impose their steps stay on their last grid times before it.
-    pub fn advance_to(&mut self, limit: f64) -> Result<Ending, Error> {
-        self.progress.past.set_limit(limit);
-        let ended = self.proceed(limit);
-        self.progress.past.set_limit(f64::INFINITY);
-        self.progress.explain(ended)
-    }
-
-    /// The earliest time that any system has reached.
-    pub fn reached(&self) -> f64 {
-        self.progress.past.reached()
-    }
-
     /// The newest outputs of all systems, stacked.
     pub fn latest(&self) -> &[Knot] {
-        self.progress.past.latest()
-    }
-
-    /// Counts so far.
-    pub fn statistics(&self) -> Statistics {
-        self.progress.statistics
+        self.progress.state.past.latest()
     }
 
     /// Writes down all that the rest of the run depends on, or reads it back: into a run of the same model by the same method that
     /// was set up in the same way, whose systems have begun.
     pub fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error> {
         visit_method(self.method, archive)?;
-        archive.field(&mut self.progress.statistics)?;
-        archive.field(&mut self.progress.growth)?;
-        self.progress.past.visit(archive)?;
+        self.progress.state.visit(archive)?;
         self.workers.checkpoint(archive)
     }
 
     /// Runs from `start`, the consistent start values as tasks of size zero, to `until`.
     pub fn run(&mut self, start: Vec<Task>, until: f64) -> Result<Ending, Error> {
-        let ends = start
-            .iter()
-            .find(|task| task.response.ends)
-            .map(|task| task.system);
-        let begun = self.progress.begin(&start);
-        drop(start); // as much memory as the tasks of the method
-        let ended = begun.and_then(|()| match ends {
-            Some(system) => Ok(Ending::Requested { system }),
-            None => self.proceed(until),
+        let ended = match self.begin(start) {
+            Ok(None) => self.proceed(until),
+            Ok(Some(ending)) => Ok(ending),
+            Err(error) => Err(error),
+        };
+        self.finish(ended)
+    }
+
+    /// Begins at `start`, the consistent start values as tasks of size zero; how the run has ended, if a system asks for its end
+    /// there.
+    pub fn begin(&mut self, start: Vec<Task>) -> Result<Option<Ending>, Error> {
+        let ends = start.iter().find(|task| task.response.ends);
+        let ending = ends.map(|task| Ending::Requested {
+            system: task.system,
         });
+        self.progress.begin(&start)?;
+        Ok(ending)
+    }
+
+    /// The run has ended so; nothing comes after it.
+    pub fn finish(&mut self, ended: Result<Ending, Error>) -> Result<Ending, Error> {
         self.progress.finish(ended)
     }
 
-    /// Goes on from where a checkpoint was taken.
-    pub fn resume(&mut self, until: f64) -> Result<Ending, Error> {
-        let ended = self.proceed(until);
-        self.progress.finish(ended)
-    }
-
-    fn proceed(&mut self, until: f64) -> Result<Ending, Error> {
-        while self.progress.past.reached() < until {
+    /// Goes on to the first communication time that is not before `until`.
+    pub fn proceed(&mut self, until: f64) -> Result<Ending, Error> {
+        while self.progress.state.past.reached() < until {
             if self.interrupted.load(Ordering::Relaxed) {
                 return Ok(Ending::Interrupted);
             }
-            if self.flat.is_due(self.progress.statistics.steps) {
+            if self.flat.is_due(self.progress.state.statistics.steps) {
                 if let Some(ending) = self.proceed_flat(until)? {
                     return Ok(ending);
                 }
                 continue;
             }
-            match self.method.attempt(&self.progress.past, self.workers)? {
+            match self
+                .method
+                .attempt(&self.progress.state.past, self.workers)?
+            {
                 Outcome::Accepted(exchange) => {
                     if let Some(ending) = self.progress.accept(exchange)? {
                         return Ok(ending);
                     }
                 }
                 Outcome::Rejected(step) => {
-                    self.progress.statistics.rejected += 1;
+                    self.progress.state.statistics.rejected += 1;
                     let mut observers = self.progress.observers.iter_mut();
                     observers.try_for_each(|o| o.rejected(step))?;
                 }
@@ -238,8 +163,8 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
 impl Progress<'_, '_> {
     fn begin(&mut self, start: &[Task]) -> Result<(), Error> {
         check_finite(self.connections, start)?;
-        self.past.record(start);
-        self.growth.note(&self.past);
+        self.state.past.record(start);
+        self.state.growth.note(&self.state.past);
         let exchange = Exchange {
             tasks: start,
             before: &[],
@@ -255,10 +180,10 @@ impl Progress<'_, '_> {
     /// Systems have moved; how the run has ended, if one of them asks for its end.
     fn accept(&mut self, exchange: Exchange<'_>) -> Result<Option<Ending>, Error> {
         check_finite(self.connections, exchange.tasks)?;
-        self.past.record(exchange.tasks);
-        self.growth.note(&self.past);
-        self.statistics.steps += 1;
-        self.statistics.iterations += exchange.iterations;
+        self.state.past.record(exchange.tasks);
+        self.state.growth.note(&self.state.past);
+        self.state.statistics.steps += 1;
+        self.state.statistics.iterations += exchange.iterations;
         let mut tasks = exchange.tasks.iter();
         let ends = tasks.find(|task| task.due && task.response.ends);
         let ending = ends.map(|task| Ending::Requested {
@@ -269,12 +194,12 @@ impl Progress<'_, '_> {
         Ok(ending)
     }
 
-    fn explain(&self, ended: Result<Ending, Error>) -> Result<Ending, Error> {
-        ended.map_err(|error| self.growth.explain(error, self.connections, &self.past))
-    }
-
     fn finish(&mut self, ended: Result<Ending, Error>) -> Result<Ending, Error> {
-        let ended = self.explain(ended);
+        let ended = ended.map_err(|error| {
+            self.state
+                .growth
+                .explain(error, self.connections, &self.state.past)
+        });
         let finished = self.observers.iter_mut().try_for_each(|o| o.finished());
         ended.and_then(|ending| finished.map(|()| ending))
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 
-use dovetail_core::{Notice, Remedy, readable};
+use dovetail_core::{Archive, Checkpoint, Error, Notice, Remedy, readable};
 use dovetail_equations::{Defect, ErrorEstimate, ErrorSize, RowLayout};
 use dovetail_report::{
     Caveat, ErrorSource, Kind, Quality, RunSummary, Selection, Sink, Variable, VariableError,
@@ -74,6 +74,14 @@ fn places(scenario: &Scenario, columns: &HashMap<&str, usize>, system: usize) ->
             .iter()
             .map(|output| place(&output.name))
             .collect(),
+    }
+}
+
+impl Checkpoint for Interfaces {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        self.0
+            .as_mut()
+            .map_or(Ok(()), |defect| defect.visit(archive))
     }
 }
 

@@ -1,8 +1,11 @@
 //! One run with everything that watches it: rows, the verdict, and the runs that verify it.
 
+mod recorders;
+mod written;
+
 use std::sync::atomic::AtomicBool;
 
-use dovetail_core::{Ending, Error, Notice, Observer, readable};
+use dovetail_core::{Archive, Checkpoint, Ending, Error, Notice, Observer, readable};
 use dovetail_fmi::Costs;
 use dovetail_methods::CouplingResidual;
 use dovetail_report::{
@@ -11,6 +14,9 @@ use dovetail_report::{
 };
 use dovetail_scenario::{RunEnd, RunOptions, Scenario, Session};
 
+use self::recorders::{Recorders, track};
+use self::written::Written;
+use crate::checkpoint::{CheckpointPlan, RunCheckpoint};
 use crate::evidence::{Facts, Interfaces, pronounce};
 use crate::verify::{Thinned, VerificationPlan, verify};
 
@@ -48,6 +54,8 @@ pub struct Execution<'a> {
     pub verify: bool,
     /// Who else observes every step.
     pub observers: Vec<&'a mut dyn Observer>,
+    /// Checkpoints on the way.
+    pub checkpoints: Option<CheckpointPlan<'a>>,
 }
 
 /// A file of rows.
@@ -64,6 +72,8 @@ pub struct Executed {
     pub summary: RunSummary,
     /// The selected variables, where they were to be kept.
     pub trajectory: Option<Trajectory>,
+    /// The time of the last checkpoint, where any was written.
+    pub checkpoint: Option<f64>,
     /// What was to be drawn.
     pub drawn: Option<Drawn>,
     /// The tolerance that the method kept to, where it has one.
@@ -86,20 +96,6 @@ type Shown = (Option<Trajectory>, Option<Box<dyn Sink>>);
 const MOST_NUMBERS: usize = 2_000_000;
 /// However many variables there are, they have so many rows.
 const LEAST_DRAWN: usize = 2000;
-
-/// All that records a run.
-struct Recorders<'a> {
-    /// Final values and ranges of all variables.
-    extent: Recorder<VariableRanges>,
-    residual: CouplingResidual<'a>,
-    /// What interfaces leave open, where the method does not know its error.
-    interfaces: Option<Recorder<Interfaces>>,
-    shown: Option<Recorder<Shown>>,
-    drawn: Option<Recorder<Envelope>>,
-    measured: Option<Recorder<Trajectory>>,
-    /// What the runs that verify this one are compared with.
-    sampled: Option<Recorder<Thinned>>,
-}
 
 /// What has to be known of a session when it is over.
 struct SessionFacts {
@@ -137,24 +133,78 @@ impl Execution<'_> {
         selection: &Selection,
         interrupted: &AtomicBool,
     ) -> Executed {
+        let rows = self.rows(scenario, &session);
+        let mut recorders = self.recorders(scenario, &session, selection, &rows);
+        if self.checkpoints.is_some() {
+            recorders.track = Some(track(scenario, &session, rows));
+        }
+        self.carry_out(scenario, session, options, recorders, interrupted)
+    }
+
+    /// Goes on from a checkpoint to which `session` was [restored](RunCheckpoint::restore): with the rows that the run would have had from there
+    /// on, and a summary of all of it.
+    pub fn resume(
+        mut self,
+        scenario: &Scenario,
+        session: Session<'_>,
+        options: &RunOptions,
+        selection: &Selection,
+        interrupted: &AtomicBool,
+        from: &RunCheckpoint,
+    ) -> Result<Executed, Error> {
+        let rows = self
+            .output_interval
+            .map_or_else(|| from.rows.clone(), Rows::Every);
+        let mut recorders = self.recorders(scenario, &session, selection, &rows);
+        recorders.track = Some(track(scenario, &session, from.rows.clone()));
+        let mut archive = Archive::reader(from.recorders.clone());
+        recorders.visit(&mut archive)?;
+        archive.finish()?;
+
+        recorders.take_up();
+        if self.checkpoints.is_none() {
+            recorders.track = None;
+        }
+        Ok(self.carry_out(scenario, session, options, recorders, interrupted))
+    }
+
+    /// The times of rows.
+    fn rows(&self, scenario: &Scenario, session: &Session<'_>) -> Rows {
+        let span = scenario.stop_time - scenario.start_time;
+        match self.output_interval {
+            Some(interval) => Rows::Every(interval),
+            None if session.chooses_steps() => Rows::AtMost(span / LEAST_ROWS),
+            None => Rows::Communications,
+        }
+    }
+
+    fn carry_out(
+        mut self,
+        scenario: &Scenario,
+        mut session: Session<'_>,
+        options: &RunOptions,
+        mut recorders: Recorders<'_>,
+        interrupted: &AtomicBool,
+    ) -> Executed {
         let SessionFacts {
             facts,
             imposing,
             plan,
         } = SessionFacts::of(&session);
         let everything = Variables::of(&scenario.connections).everything();
-        let mut recorders = self.recorders(scenario, &session, selection, &everything);
-        let mut observers = recorders.observers();
-
-        for observer in &mut self.observers {
-            observers.push(*observer);
-        }
-
-        let end = session.run(&mut observers, interrupted);
-        drop(observers);
+        let mut written = Written::default();
+        let ending = self.drive(
+            scenario,
+            &mut session,
+            &mut recorders,
+            &mut written,
+            interrupted,
+        );
+        let end = session.conclude(ending, &mut recorders.observers(&mut self.observers));
         let values = FinalValue::of(&everything, recorders.extent.last_row());
         let extent = recorders.extent.into_sink();
         let mut summary = summarize(scenario, end, values, &recorders.residual);
+        summary.quality.warnings.extend(written.failure);
 
         if self.verify {
             let sampled = recorders.sampled.map(Recorder::into_sink);
@@ -188,6 +238,37 @@ impl Execution<'_> {
                 trajectory,
             }),
             tolerance: facts.tolerance,
+            checkpoint: written.time,
+        }
+    }
+
+    /// To the end, with checkpoints on the way.
+    fn drive(
+        &mut self,
+        scenario: &Scenario,
+        session: &mut Session<'_>,
+        recorders: &mut Recorders<'_>,
+        written: &mut Written,
+        interrupted: &AtomicBool,
+    ) -> Result<Ending, Error> {
+        let stop = scenario.stop_time;
+        loop {
+            let next =
+                |plan: &CheckpointPlan<'_>| plan.next(scenario.start_time, session.reached());
+            let until = self.checkpoints.as_ref().map_or(stop, next).min(stop);
+            let mut watching = recorders.observers(&mut self.observers);
+            let ending = session.proceed(until, &mut watching, interrupted)?;
+            drop(watching);
+            let over = ending != Ending::Finished || until >= stop || session.reached() < until;
+
+            // A system that has asked for the end of the run is not to be asked for more.
+            let resumable = !matches!(ending, Ending::Requested { .. });
+            if let (Some(plan), true) = (&mut self.checkpoints, resumable) {
+                written.add(plan, session, recorders);
+            }
+            if over {
+                return Ok(ending);
+            }
         }
     }
 
@@ -196,9 +277,10 @@ impl Execution<'_> {
         scenario: &'a Scenario,
         session: &Session<'_>,
         selection: &Selection,
-        everything: &Selection,
+        rows: &Rows,
     ) -> Recorders<'a> {
         let connections = &scenario.connections;
+        let everything = &Variables::of(connections).everything();
         let extent = VariableRanges::new(scenario.start_time, scenario.stop_time);
         let measured = (self.keep == Keep::Measured).then(|| Trajectory::of(selection));
         let sampled = self.verify && session.imposing().is_none();
@@ -210,7 +292,7 @@ impl Execution<'_> {
             interfaces: (!session.estimates_error())
                 .then(|| interface_recorder(scenario, everything))
                 .flatten(),
-            shown: self.shown(scenario, session, selection),
+            shown: self.shown(scenario, selection, rows),
             drawn: self
                 .drawn
                 .as_ref()
@@ -219,14 +301,15 @@ impl Execution<'_> {
                 Recorder::new(connections, selection, kept, "the results").with_both_sides()
             }),
             sampled: sampled.map(|kept| Recorder::new(connections, everything, kept, "memory")),
+            track: None,
         }
     }
 
     fn shown(
         &mut self,
         scenario: &Scenario,
-        session: &Session<'_>,
         selection: &Selection,
+        rows: &Rows,
     ) -> Option<Recorder<Shown>> {
         let kept = (self.keep == Keep::Shown).then(|| Trajectory::of(selection));
         let file = self.file.take();
@@ -238,15 +321,9 @@ impl Execution<'_> {
             Some(file) => (file.name, Some(file.sink)),
             None => ("the results".to_owned(), None),
         };
-        let span = scenario.stop_time - scenario.start_time;
-        let rows = match self.output_interval {
-            Some(interval) => Rows::Every(interval),
-            None if session.chooses_steps() => Rows::AtMost(span / LEAST_ROWS),
-            None => Rows::Communications,
-        };
         let recorder = Recorder::new(&scenario.connections, selection, (kept, written), name);
 
-        Some(recorder.with_rows(rows).with_both_sides())
+        Some(recorder.with_rows(rows.clone()).with_both_sides())
     }
 }
 
@@ -268,19 +345,6 @@ fn interface_recorder(scenario: &Scenario, everything: &Selection) -> Option<Rec
     let interfaces = Interfaces::of(scenario, everything)?;
     let recorder = Recorder::new(&scenario.connections, everything, interfaces, "the verdict");
     Some(recorder.with_rows(Rows::Gauss(spacing)))
-}
-
-impl Recorders<'_> {
-    fn observers(&mut self) -> Vec<&mut dyn Observer> {
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut self.extent, &mut self.residual];
-        observers.extend(self.interfaces.as_mut().map(|r| r as &mut dyn Observer));
-        observers.extend(self.shown.as_mut().map(|r| r as &mut dyn Observer));
-        observers.extend(self.drawn.as_mut().map(|r| r as &mut dyn Observer));
-        observers.extend(self.measured.as_mut().map(|r| r as &mut dyn Observer));
-        observers.extend(self.sampled.as_mut().map(|r| r as &mut dyn Observer));
-
-        observers
-    }
 }
 
 /// Adds the error that other runs show, or why there is none.

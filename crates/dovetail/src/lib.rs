@@ -41,11 +41,12 @@
 //!
 //! # What is behind it
 //!
-//! [`Model::sweep`] makes many runs with other values each.
+//! [`Checkpoint`] is what a run was at one of its communication times, from where it can go on; [`Model::sweep`] makes many runs with other values each.
 //!
 //! [`core`] is the vocabulary, [`methods`] has the coupling methods, [`scenario`] reads models and sets runs up, [`report`]
 //! writes results, [`study`] has designs and sensitivities, [`equations`], [`fmi`] and [`guaranteed`] are what their names say.
 
+mod checkpoint;
 mod comparison;
 mod coupling;
 mod enclosure;
@@ -78,6 +79,9 @@ pub use dovetail_core::{Interface, MacroStep, Notice, Observer, Remedy, Response
 pub use dovetail_report::{RunSummary, Verdict};
 pub use dovetail_scenario::serve_worker;
 
+pub use checkpoint::{
+    Checkpoint, CheckpointError, CheckpointPlan, KeepCheckpoint, RunCheckpoint, fingerprint,
+};
 pub use comparison::Compared;
 pub use coupling::Coupling;
 pub use enclosure::{Bounds, Enclosure};
@@ -87,7 +91,7 @@ pub use fn_system::FnSystem;
 pub use linearization::linearize;
 pub use model::{Model, ModelBuilder};
 pub use option_tables::{option_table, option_tables};
-pub use page::{drawn_selection, run_page};
+pub use page::{drawn_selection, run_page, run_picture};
 pub use real_time::RealTime;
 pub use run::Run;
 pub use samples::sampled_trajectories;

@@ -3,7 +3,7 @@
 use dovetail_fmi::description::Version;
 use dovetail_fmi::{InterfaceUse, PreparedFmu};
 use dovetail_methods::algebraic_loops;
-use dovetail_report::{Kind, Origin, RunPage, Selection, Variables};
+use dovetail_report::{Kind, Origin, Picture, RunPage, Selection, Variables};
 use dovetail_scenario::{Scenario, Session};
 
 use crate::execution::Executed;
@@ -36,6 +36,27 @@ pub fn run_page(
     shown: &[String],
     origin: &Origin,
 ) -> Option<String> {
+    with_page(scenario, executed, shown, origin, |page| page.render())
+}
+
+/// The figure of a run that was recorded for it, over time or over the variable `x`; none where it was not.
+pub fn run_picture(
+    scenario: &Scenario,
+    executed: &Executed,
+    shown: &[String],
+    x: Option<&str>,
+) -> Option<Picture> {
+    let nobody = Origin::default();
+    with_page(scenario, executed, shown, &nobody, |page| page.picture(x))
+}
+
+fn with_page<T>(
+    scenario: &Scenario,
+    executed: &Executed,
+    shown: &[String],
+    origin: &Origin,
+    make: impl FnOnce(&RunPage<'_>) -> T,
+) -> Option<T> {
     let drawn = executed.drawn.as_ref()?;
     let kinds = kinds(scenario);
     let loops = algebraic_loops(&scenario.connections);
@@ -50,7 +71,7 @@ pub fn run_page(
         shown,
         origin,
     };
-    Some(page.render())
+    Some(make(&page))
 }
 
 /// For each system what it is.
@@ -66,6 +87,7 @@ fn kinds(scenario: &Scenario) -> Vec<String> {
 
 fn kind_of(fmu: &PreparedFmu) -> String {
     let version = match fmu.fmu().description().version {
+        Version::One => "FMI 1.0",
         Version::Two => "FMI 2.0",
         Version::Three => "FMI 3.0",
     };

@@ -41,6 +41,14 @@ impl<'a> RealTime<'a> {
         }
     }
 
+    /// In a run of so many systems that goes on from this time: the clock begins there.
+    pub fn going_on_from(mut self, time: f64, systems: usize) -> Self {
+        self.reached = vec![time; systems];
+        self.paced = time;
+        self.origin = Some((time, Instant::now()));
+        self
+    }
+
     /// Adds to a summary how well the run has kept pace.
     pub fn summarize(&self, summary: &mut RunSummary) {
         summary.real_time = Some(self.report);

@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dovetail_core::{EstimatedError, Notice, Observer};
+use dovetail_core::{Archive, Checkpoint, Error, EstimatedError, Notice, Observer, visit_fields};
 use dovetail_report::{Recorder, Rows, Selection, Sink, Trajectory};
 use dovetail_scenario::{BadModel, RunOptions, Scenario};
 
@@ -193,6 +193,13 @@ impl Thinned {
 
     pub fn rows(&self) -> &Trajectory {
         &self.rows
+    }
+}
+
+impl Checkpoint for Thinned {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.every, self.seen);
+        self.rows.visit(archive)
     }
 }
 

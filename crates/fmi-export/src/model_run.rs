@@ -102,7 +102,7 @@ impl ModelRun {
         self.outside.set(saved.since, &saved.inputs);
         self.since = saved.since;
         self.inputs.clone_from(&saved.inputs);
-        let restored = self.with(|run| run.restore(saved.bytes.clone()));
+        let restored = self.with(|run| run.restore(&saved.bytes));
         restored.map_err(|error| error.to_string())
     }
 }

@@ -33,6 +33,8 @@ pub enum OutputSlopes {
 pub struct FmuCapabilities {
     /// Its state can be saved and restored.
     pub rollback: bool,
+    /// A saved state can be written down as bytes.
+    pub serializes: bool,
     /// It can be linearized.
     pub linearizes: bool,
     /// How it takes inputs.
@@ -71,6 +73,11 @@ pub struct FmuCapabilities {
 }
 
 impl FmuCapabilities {
+    /// Whether a Co-Simulation FMU can be restored in another process.
+    pub(crate) fn outlives_process(&self) -> bool {
+        self.rollback && self.serializes
+    }
+
     /// The degree of the input polynomials that a system of the FMU follows.
     pub(crate) fn input_degree(&self) -> usize {
         match self.inputs {
@@ -158,6 +165,7 @@ impl FmuCapabilities {
     pub(crate) fn of_model_exchange(kind: &InterfaceDescription, layout: &Layout) -> Self {
         Self {
             rollback: true,
+            serializes: kind.state && kind.serialization,
             linearizes: true,
             inputs: InputMode::Intermediate,
             slopes: OutputSlopes::Chained,

@@ -1,6 +1,6 @@
 //! Inputs as they were last applied.
 
-use dovetail_core::{Input, Signal, SignalKind};
+use dovetail_core::{Archive, Checkpoint, Error, Input, Signal, SignalKind};
 
 /// Values and slopes of all inputs of a system.
 #[derive(Clone)]
@@ -45,6 +45,13 @@ impl AppliedInputs {
     pub fn differ_from(&self, inputs: &[Signal]) -> bool {
         let mut pairs = inputs.iter().zip(&self.values);
         pairs.any(|(signal, value)| signal.value(0.0) != *value)
+    }
+}
+
+impl Checkpoint for AppliedInputs {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.slice(&mut self.values)?;
+        archive.slice(&mut self.slopes)
     }
 }
 

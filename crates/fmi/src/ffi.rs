@@ -154,6 +154,12 @@ functions! {
         get_state: "fmiGetFMUstate", "fmi2GetFMUstate", "fmi3GetFMUState" = fn(Component, *mut FmuState) -> c_int;
         set_state: "fmiSetFMUstate", "fmi2SetFMUstate", "fmi3SetFMUState" = fn(Component, FmuState) -> c_int;
         free_state: "fmiFreeFMUstate", "fmi2FreeFMUstate", "fmi3FreeFMUState" = fn(Component, *mut FmuState) -> c_int;
+        state_size: "fmiSerializedFMUstateSize", "fmi2SerializedFMUstateSize", "fmi3SerializedFMUStateSize"
+            = fn(Component, FmuState, *mut usize) -> c_int;
+        serialize_state: "fmiSerializeFMUstate", "fmi2SerializeFMUstate", "fmi3SerializeFMUState"
+            = fn(Component, FmuState, *mut u8, usize) -> c_int;
+        deserialize_state: "fmiDeSerializeFMUstate", "fmi2DeSerializeFMUstate", "fmi3DeserializeFMUState"
+            = fn(Component, *const u8, usize, *mut FmuState) -> c_int;
         enter_event_mode: "fmiEnterEventMode", "fmi2EnterEventMode", "fmi3EnterEventMode" = fn(Component) -> c_int;
         enter_continuous_time_mode: "fmiEnterContinuousTimeMode", "fmi2EnterContinuousTimeMode", "fmi3EnterContinuousTimeMode"
             = fn(Component) -> c_int;

@@ -21,7 +21,7 @@ use crate::ffi::{
     NumbersFunction, PlainFunction, SetState, SharedFunctions, StateFunction, Symbol,
 };
 use crate::guard;
-use crate::instance::{Checkpoint, ContinuousTime, Discrete, Timing};
+use crate::instance::{ContinuousTime, Discrete, StateSlot, Timing};
 use crate::journal::Journal;
 use crate::layout::Layout;
 use crate::library::Library;
@@ -236,7 +236,7 @@ impl<V: FmiVersion> Timing for FmuInstance<V> {
     }
 }
 
-impl<V: FmiVersion> Checkpoint for FmuInstance<V> {
+impl<V: FmiVersion> StateSlot for FmuInstance<V> {
     fn save(&mut self) -> Result<(), CallError> {
         self.call_with_state(self.shared.get_state, Purpose::State)
     }
@@ -246,6 +246,45 @@ impl<V: FmiVersion> Checkpoint for FmuInstance<V> {
         let body = |f: SetState, component| unsafe { f(component, self.saved.state()) };
         self.calls
             .demand_plain(self.shared.set_state, Purpose::State, body)
+    }
+
+    fn serialize(&mut self) -> Result<Vec<u8>, CallError> {
+        let state = self.saved.state();
+        let mut size = 0;
+        let function = self.shared.state_size;
+        // SAFETY: the state is one of this component, the number ours.
+        self.calls
+            .demand_plain(function, Purpose::State, |f, component| unsafe {
+                f(component, state, &raw mut size)
+            })?;
+        let mut bytes = Vec::new();
+        if bytes.try_reserve_exact(size).is_err() {
+            let status = "a size for which there is no memory";
+            return Err(self.calls.refused(function.name, status));
+        }
+        bytes.resize(size, 0);
+
+        let function = self.shared.serialize_state;
+        // SAFETY: the pointer belongs to a buffer of this length.
+        self.calls
+            .demand_plain(function, Purpose::State, |f, component| unsafe {
+                f(component, state, bytes.as_mut_ptr(), size)
+            })?;
+        Ok(bytes)
+    }
+
+    fn deserialize(&mut self, bytes: &[u8]) -> Result<(), CallError> {
+        if !self.saved.state().is_null() {
+            self.free_state()?;
+            self.saved.clear();
+        }
+        let place = self.saved.place();
+        let function = self.shared.deserialize_state;
+        // SAFETY: the pointer belongs to a buffer of this length, the place is ours.
+        self.calls
+            .demand_plain(function, Purpose::State, |f, component| unsafe {
+                f(component, bytes.as_ptr(), bytes.len(), place)
+            })
     }
 }
 

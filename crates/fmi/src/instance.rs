@@ -64,7 +64,7 @@ pub(crate) trait Instance:
     Lifecycle
     + Timing
     + Values
-    + Checkpoint
+    + StateSlot
     + Derivatives
     + Stepping
     + FastPath
@@ -137,9 +137,13 @@ pub(crate) trait Values {
 }
 
 /// The state of the FMU, in the one slot that the instance has for it.
-pub(crate) trait Checkpoint {
+pub(crate) trait StateSlot {
     fn save(&mut self) -> Result<(), CallError>;
     fn restore(&mut self) -> Result<(), CallError>;
+    /// The saved state as bytes, which outlive the instance.
+    fn serialize(&mut self) -> Result<Vec<u8>, CallError>;
+    /// Saves a state that an instance of the same FMU has serialized; nothing is restored yet.
+    fn deserialize(&mut self, bytes: &[u8]) -> Result<(), CallError>;
 }
 
 /// Derivatives of variables by variables and by time.

@@ -21,6 +21,11 @@ impl SavedState {
         self.0.as_ptr()
     }
 
+    /// The state was freed.
+    pub fn clear(&self) {
+        self.0.store(null_mut(), Ordering::Relaxed);
+    }
+
     pub fn state(&self) -> FmuState {
         self.0.load(Ordering::Relaxed)
     }

@@ -45,15 +45,25 @@ pub struct Options {
 
 /// Receives boxes as they are proved.
 pub trait EnclosureObserver {
-    /// All states lie in `states` at `time`.
-    fn instant(&mut self, time: f64, states: &[Interval]);
+    /// All states, and then all expressions that are asked for, lie in `row` at `time`.
+    fn instant(&mut self, time: f64, row: &[Interval]);
 
-    /// All states lie in `states` throughout `from..=to`.
-    fn tube(&mut self, from: f64, to: f64, states: &[Interval]);
+    /// They lie in `row` throughout `from..=to`.
+    fn tube(&mut self, from: f64, to: f64, row: &[Interval]);
+
+    /// The same of the parts that tubes are made of, before the tube that they are a part of.
+    fn part(&mut self, from: f64, to: f64, row: &[Interval]) {
+        let _ = (from, to, row);
+    }
 
     /// Whether it wants tubes at all; they cost a part of the time.
     fn wants_tubes(&self) -> bool {
         true
+    }
+
+    /// Whether it wants the parts of tubes, too.
+    fn wants_parts(&self) -> bool {
+        false
     }
 
     /// Whether to go on; asked after every macro-step, with the time proved so far.
@@ -74,6 +84,8 @@ pub struct EnclosureOutcome {
     pub rejected: usize,
     /// The boxes of all states at `reached`.
     pub states: Vec<Interval>,
+    /// The expressions that were asked for at `reached`.
+    pub observed: Vec<Interval>,
     /// Why it ended before the stop time, if it did.
     pub stopped: Option<StopReason>,
     /// What the method did that its name does not say, in a sentence.

@@ -4,14 +4,18 @@
 mod api;
 mod boxes;
 mod distribution;
+mod disturbance;
 mod duals;
 mod forms;
 mod functions;
 pub mod interval;
 mod loops;
+mod margin;
+mod observed;
 mod places;
 mod problem;
 mod refusal;
+mod requirements;
 mod rounding;
 mod series;
 mod server;
@@ -20,9 +24,12 @@ mod system_part;
 
 pub use api::{EnclosureObserver, EnclosureOutcome, Integrator, Method, Options, StopReason};
 pub use interval::Interval;
+pub use margin::NoMargin;
+pub use observed::{Expression, Variable};
 pub use places::{BadMessage, PlaceLost, Places};
-pub use problem::{Boxes, Problem};
+pub use problem::{Additions, Boxes, Disturbance, Problem};
 pub use refusal::ProblemError;
+pub use requirements::{Answer, Counterexample, Goal, Judging, Requirement, Verdict};
 pub use server::SystemServer;
 
 use distribution::Distribution;

@@ -23,6 +23,8 @@ use crate::refusal::ProblemError;
 pub(crate) struct Eliminated {
     pub graph: Graph,
     pub derivatives: Vec<NodeId>,
+    /// Other expressions.
+    pub observed: Vec<NodeId>,
     pub loops: Option<Loops>,
 }
 
@@ -45,6 +47,7 @@ const SINGULAR: f64 = 1e-12;
 /// Removes the unknowns, or makes them states.
 pub(crate) fn eliminate(
     coupled: Coupled,
+    observed: &[NodeId],
     start: &[Interval],
     parameters: &[Interval],
     start_time: f64,
@@ -53,6 +56,7 @@ pub(crate) fn eliminate(
         return Ok(Eliminated {
             graph: coupled.graph,
             derivatives: coupled.derivatives,
+            observed: observed.to_vec(),
             loops: None,
         });
     }
@@ -64,9 +68,9 @@ pub(crate) fn eliminate(
     refuse_jumps(&coupled, nonlinear)?;
 
     if nonlinear {
-        elimination.into_states(&coupled, jacobian)
+        elimination.into_states(&coupled, observed, jacobian)
     } else {
-        elimination.into_substituted(&coupled, jacobian)
+        elimination.into_substituted(&coupled, observed, jacobian)
     }
 }
 
@@ -167,15 +171,18 @@ impl LoopElimination {
     fn into_substituted(
         self,
         coupled: &Coupled,
+        observed: &[NodeId],
         jacobian: Vec<Vec<Symbol>>,
     ) -> Result<Eliminated, ProblemError> {
         let zeros = vec![self.zero(); coupled.unknowns.len()];
         let constants = self.evaluate(&coupled.residuals, &zeros);
         let solution = self.solve_loop(coupled, jacobian, &constants)?;
         let derivatives = self.evaluate(&coupled.derivatives, &solution);
+        let observed = self.evaluate(observed, &solution);
 
         Ok(Eliminated {
             derivatives: nodes(&derivatives),
+            observed: nodes(&observed),
             graph: self.into_graph(),
             loops: None,
         })
@@ -185,6 +192,7 @@ impl LoopElimination {
     fn into_states(
         self,
         coupled: &Coupled,
+        observed: &[NodeId],
         jacobian: Vec<Vec<Symbol>>,
     ) -> Result<Eliminated, ProblemError> {
         let drift = self.drift(&coupled.residuals, &coupled.derivatives);
@@ -196,6 +204,7 @@ impl LoopElimination {
         roots.extend(nodes(&rates));
         let derivatives = nodes(&self.evaluate(&roots, &unknowns));
         let residuals = nodes(&self.evaluate(&coupled.residuals, &unknowns));
+        let observed = nodes(&self.evaluate(observed, &unknowns));
         let loops = Loops {
             unknowns: coupled.unknowns.clone(),
             switched: self.any_meets(residuals.iter().copied(), LeafKinds::SWITCHES),
@@ -206,6 +215,7 @@ impl LoopElimination {
         Ok(Eliminated {
             graph: self.into_graph(),
             derivatives,
+            observed,
             loops: Some(loops),
         })
     }

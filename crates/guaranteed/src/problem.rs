@@ -7,8 +7,10 @@ use dovetail_equations::{
     Definition, Evaluator, Graph, NodeId, Program, Shape, Switch, compose, shapes,
 };
 
+use crate::disturbance::{self, DisturbedModel};
 use crate::interval::Interval;
 use crate::loops::{self, Eliminated, Loops};
+use crate::observed::{Expression, ObservedPart, ObservedRoots};
 use crate::refusal::ProblemError;
 use crate::rounding::MOST_TERMS;
 use crate::system_part::{ProblemPart, SystemPart};
@@ -35,6 +37,30 @@ impl Boxes {
     }
 }
 
+/// An input that may be anything in a range at every instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Disturbance {
+    /// The input, by its position among all.
+    pub input: usize,
+    /// The range.
+    pub range: Interval,
+}
+
+/// What a problem may have beside systems, boxes and connections.
+#[derive(Clone, Debug, Default)]
+pub struct Additions {
+    /// Inputs that are disturbances, whatever feeds them else.
+    pub disturbances: Vec<Disturbance>,
+    /// Parameters (by their positions among all) that are one number, although nobody knows which.
+    pub shared: Vec<Vec<usize>>,
+    /// Expressions whose bounds are asked for.
+    pub expressions: Vec<Expression>,
+    /// Conditions whose margins are asked for: see [`Requirement`](crate::Requirement).
+    pub conditions: Vec<Expression>,
+    /// Times at which steps have to end.
+    pub marks: Vec<f64>,
+}
+
 /// A coupled model with its initial boxes and uncertain parameters.
 ///
 /// What feeds an input is substituted for it, so that a system's derivatives depend on its own
@@ -54,6 +80,14 @@ pub struct Problem {
     pub(crate) switches: Vec<Switch>,
     pub(crate) start_time: f64,
     pub(crate) stop_time: f64,
+    /// For each parameter whether it may change at any instant.
+    pub(crate) disturbed: Vec<bool>,
+    /// For each parameter the first one that is the same number.
+    pub(crate) same_as: Vec<usize>,
+    /// What is computed beside the states.
+    pub(crate) observed: Option<ObservedPart>,
+    /// Times at which steps end.
+    pub(crate) marks: Vec<f64>,
     /// Nonlinear loops.
     pub(crate) loops: Option<Loops>,
     /// Whether every derivative is affine in the states, with coefficients that depend on
@@ -86,19 +120,48 @@ impl Problem {
         definitions: &[Definition],
         boxes: &[Boxes],
         connections: &Connections,
+        times: (f64, f64),
+    ) -> Result<Self, ProblemError> {
+        Self::with(
+            definitions,
+            boxes,
+            connections,
+            times,
+            &Additions::default(),
+        )
+    }
+
+    /// The same, with disturbances, shared parameters and questions.
+    pub fn with(
+        definitions: &[Definition],
+        boxes: &[Boxes],
+        connections: &Connections,
         (start_time, stop_time): (f64, f64),
+        additions: &Additions,
     ) -> Result<Self, ProblemError> {
         refuse_events(definitions)?;
-        let coupled = compose(definitions, connections)?;
+        let disturbed = DisturbedModel::new(definitions, boxes, connections, additions)?;
+        let (definitions, boxes) = (&disturbed.definitions, &disturbed.boxes);
+        let mut coupled = compose(definitions, &disturbed.connections)?;
+        let observed =
+            ObservedRoots::insert(&mut coupled, &additions.expressions, &additions.conditions)?;
         let start = stacked(boxes, |boxes| &boxes.states);
         let parameters = stacked(boxes, |boxes| &boxes.parameters);
         let switches = coupled.switches.clone();
-        let eliminated = loops::eliminate(coupled, &start, &parameters, start_time)?;
+        let eliminated =
+            loops::eliminate(coupled, &observed.roots, &start, &parameters, start_time)?;
         refuse_large(eliminated.derivatives.len() + parameters.len())?;
+        let moving = disturbed.parameters(parameters.len());
+        disturbance::refuse_in_loops(&eliminated, &moving)?;
+        let asked = !observed.roots.is_empty();
 
         Ok(Self {
             systems: system_parts(definitions, &eliminated),
             affine: is_affine(&eliminated),
+            observed: asked.then(|| observed.compile(&eliminated.graph, &eliminated.observed)),
+            same_as: first_of_each(parameters.len(), &additions.shared),
+            disturbed: moving,
+            marks: additions.marks.clone(),
             graph: eliminated.graph,
             names: definitions.iter().flat_map(state_names).collect(),
             start,
@@ -113,6 +176,17 @@ impl Problem {
     /// The name of each state, with its system: the order of all boxes.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// The names of the expressions whose bounds are asked for: after the states in every row.
+    pub fn expression_names(&self) -> &[String] {
+        let observed = self.observed.as_ref();
+        observed.map_or(&[], |observed| &observed.names)
+    }
+
+    /// Whether anything may change at any instant.
+    pub fn is_disturbed(&self) -> bool {
+        self.disturbed.contains(&true)
     }
 
     /// The name of each system of the model.
@@ -177,6 +251,27 @@ impl Problem {
         self.parameters.iter().any(|range| !range.is_point())
     }
 
+    /// The same problem from other boxes, up to another time.
+    pub(crate) fn narrowed(
+        &self,
+        start: Vec<Interval>,
+        parameters: Vec<Interval>,
+        stop_time: f64,
+    ) -> Self {
+        Self {
+            start,
+            parameters,
+            stop_time,
+            ..self.clone()
+        }
+    }
+
+    /// The first time after `time` at which a step has to end.
+    pub(crate) fn next_mark(&self, time: f64) -> f64 {
+        let later = self.marks.iter().copied().filter(|&mark| mark > time);
+        later.fold(f64::INFINITY, f64::min)
+    }
+
     /// When each switch changes, as an interval, and what it is before.
     pub(crate) fn thresholds(&self) -> Vec<Threshold> {
         let roots: Vec<NodeId> = self
@@ -192,6 +287,18 @@ impl Problem {
             .map(|(line, switch)| Threshold::new(line[0], line[1], switch.inclusive))
             .collect()
     }
+}
+
+/// For each parameter the first one that is the same number.
+fn first_of_each(count: usize, shared: &[Vec<usize>]) -> Vec<usize> {
+    let mut first: Vec<usize> = (0..count).collect();
+    for group in shared {
+        let representative = group.iter().copied().min().unwrap_or(0);
+        for &member in group {
+            first[member] = representative;
+        }
+    }
+    first
 }
 
 /// One kind of boxes of all systems.

@@ -2,6 +2,8 @@
 
 use dovetail_equations::NotComposable;
 
+use crate::margin::NoMargin;
+
 /// Why a model cannot be enclosed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProblemError {
@@ -42,6 +44,27 @@ pub enum ProblemError {
          abs, or with a condition on time"
     )]
     JumpingLoop {
+        /// The variables on the loop.
+        variables: String,
+    },
+    /// A condition that cannot be proved or refuted.
+    #[error(transparent)]
+    NoMargin(#[from] NoMargin),
+    /// The slope of a disturbance is used.
+    #[error(
+        "`{input}` uses its slope (`der`), and what feeds it depends on a disturbance, which has no \
+         slope: nothing can be proved"
+    )]
+    DisturbedSlope {
+        /// The input whose slope is used.
+        input: String,
+    },
+    /// A disturbance acts on a nonlinear loop.
+    #[error(
+        "a disturbance acts on the loop of {variables}, which is not linear: its unknowns would jump \
+         with it; feed the loop by a state, such as that of a filter"
+    )]
+    DisturbedLoop {
         /// The variables on the loop.
         variables: String,
     },

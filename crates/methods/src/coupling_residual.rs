@@ -1,6 +1,10 @@
 //! How well the interfaces meet.
 
-use dovetail_core::{Connections, Error, Exchange, FlatRows, Need, Observer, Source, Task};
+use dovetail_core::{
+    Archive, Checkpoint, Connections, Error, Exchange, FlatRows, Need, Observer, Source, Task,
+    visit_fields,
+};
+use serde::{Deserialize, Serialize};
 
 use crate::due_tasks::due;
 
@@ -123,7 +127,7 @@ fn power_of_two_above(value: f64) -> i32 {
     exponent - (f64::MAX_EXP - 1) + i32::from(!is_power)
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Answer {
     value: f64,
     /// For which time it was given; NaN on the far side of an event.
@@ -178,6 +182,21 @@ impl<'a> CouplingResidual<'a> {
         let system = (0..self.connections.systems())
             .find(|&k| self.connections.inputs_of(k).contains(&input))?;
         Some((system, input - self.connections.inputs_of(system).start))
+    }
+}
+
+impl Checkpoint for CouplingResidual<'_> {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.slice(&mut self.answers)?;
+        visit_fields!(archive, self.largest, self.input);
+        archive.parts(&mut self.counts)
+    }
+}
+
+impl Checkpoint for ResidualCounts {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.low, self.high, self.scale);
+        archive.slice(&mut self.bins)
     }
 }
 

@@ -18,6 +18,7 @@ use crate::near_side::NearSide;
 use crate::registry::context::Context;
 use crate::registry::kind::{MethodKind, Properties};
 use crate::registry::refusal::Refusal;
+use crate::saved_steps::visit_steps;
 
 /// The method's name, as users write it.
 const NAME: &str = "gauss-seidel";
@@ -165,7 +166,8 @@ impl MethodKind for GaussSeidelKind {
 impl Checkpoint for GaussSeidel<'_> {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.same("the method", &NAME.to_owned())?;
-        visit_fields!(archive, self.cursor, self.divergence);
+        visit_steps(&mut self.cursor, archive)?;
+        visit_fields!(archive, self.divergence);
         archive.slice(&mut self.newest)?;
         archive.slice(&mut self.tasks)
     }

@@ -38,6 +38,7 @@ mod rates;
 mod registry;
 mod rounded;
 mod row_product;
+mod saved_steps;
 mod shape;
 mod solver_memory;
 mod standard;

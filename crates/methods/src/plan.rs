@@ -3,6 +3,8 @@
 use dovetail_core::{Grid, MacroStep};
 use serde::{Deserialize, Serialize};
 
+use crate::saved_steps::OnGrid;
+
 /// A step is halved so often at most.
 const MOST_HALVINGS: usize = 10;
 /// After a step that converged the next one may be longer by this factor.
@@ -16,6 +18,16 @@ pub(crate) struct GridPlan {
     size: f64,
     /// Halvings since a step last converged.
     halvings: usize,
+}
+
+impl OnGrid for GridPlan {
+    fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    fn set_grid(&mut self, grid: Grid) {
+        self.grid = grid;
+    }
 }
 
 impl GridPlan {

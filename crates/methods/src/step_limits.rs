@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::towards;
 use crate::rounded::rounded;
+use crate::saved_steps::OnGrid;
 use crate::step_bounds::StepBounds;
 
 /// A tolerance tighter than this asks for less than rounding.
@@ -44,6 +45,20 @@ pub(crate) struct StepLimits {
     /// The shortest and the longest step taken.
     taken_shortest: f64,
     taken_longest: f64,
+}
+
+impl OnGrid for StepLimits {
+    fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    fn set_grid(&mut self, grid: Grid) {
+        self.grid = grid;
+    }
+
+    fn keeps_to_grid(&self) -> bool {
+        false
+    }
 }
 
 impl StepLimits {

@@ -4,6 +4,7 @@ use dovetail_guaranteed::Interval;
 use serde_json::{Map, Value, json};
 
 use crate::number::{brief, count, exponent, scientific, significant};
+use crate::requirement::RequirementSummary;
 use crate::table::{Alignment, Table};
 use crate::text::{MOST_VALUES, counted, joined_parts, labeled_lines, more_note};
 
@@ -30,6 +31,10 @@ pub struct EnclosureSummary {
     pub rejected: u64,
     /// The states, `system.state`, and the boxes in which they are at the time reached.
     pub states: Vec<(String, Interval)>,
+    /// What was asked for beside the states, and the bounds of it at the time reached.
+    pub observed: Vec<(String, Interval)>,
+    /// What was required, and the answers.
+    pub requirements: Vec<RequirementSummary>,
     /// How long it took.
     pub wall_seconds: f64,
     /// Why it ended early, if it did.
@@ -60,10 +65,11 @@ impl EnclosureSummary {
 
     /// One object. Numbers that are not finite become `null`.
     pub fn to_json(&self) -> Value {
-        let widths = self.widths();
-        let widths = widths.map(|(name, width)| (name.clone(), json!(width)));
-        let states = self.states.iter();
-        let last = states.map(|(name, state)| (name.clone(), json!([state.lo, state.hi])));
+        let all = || self.states.iter().chain(&self.observed);
+        let widths = all().map(|(name, range)| (name.clone(), json!(range.width())));
+        let last = all().map(|(name, state)| (name.clone(), json!([state.lo, state.hi])));
+
+        let requirements = self.requirements.iter().map(RequirementSummary::to_json);
 
         json!({
             "method": self.method,
@@ -75,6 +81,7 @@ impl EnclosureSummary {
             "width": widths.collect::<Map<String, Value>>(),
             "wall_seconds": self.wall_seconds,
             "final": last.collect::<Map<String, Value>>(),
+            "requirements": requirements.collect::<Vec<Value>>(),
             "completed": self.message.is_none(),
             "message": self.message,
             "remarks": self.remarks,
@@ -84,7 +91,18 @@ impl EnclosureSummary {
 
     /// A readable summary, warnings last.
     pub fn to_text(&self) -> String {
-        let parts = [self.headline(), self.states_table(), self.size_lines()];
+        let observed = match self.observed.is_empty() {
+            true => String::new(),
+            false => self.table("expressions", &self.observed),
+        };
+        let answers = self.requirements.iter().map(RequirementSummary::to_line);
+        let parts = [
+            self.headline(),
+            self.table("states", &self.states),
+            observed,
+            answers.collect(),
+            self.size_lines(),
+        ];
         joined_parts(parts)
     }
 
@@ -128,27 +146,27 @@ impl EnclosureSummary {
         }
     }
 
-    fn states_table(&self) -> String {
+    fn table(&self, what: &str, rows: &[(String, Interval)]) -> String {
         use Alignment::{Left, Right};
-        if self.states.is_empty() {
+        if rows.is_empty() {
             return String::new();
         }
 
         let mut table = Table::new(&[
-            ("state", Left),
+            (what.trim_end_matches('s'), Left),
             ("from", Right),
             ("to", Right),
             ("width", Right),
         ]);
-        for (name, state) in self.states.iter().take(MOST_VALUES) {
+        for (name, state) in rows.iter().take(MOST_VALUES) {
             table.row(cells(name, *state).into());
         }
 
         let reached = self.reached();
         let table = table.render("  ");
-        let note = more_note(self.states.len(), "states");
+        let note = more_note(rows.len(), what);
 
-        format!("states at t = {reached} s\n{table}{note}")
+        format!("{what} at t = {reached} s\n{table}{note}")
     }
 
     fn size_lines(&self) -> String {
@@ -239,7 +257,7 @@ warning: `imposed-step` has no meaning
             .map(String::as_str)
             .collect();
         let all = "method reached steps rejected volume max_width width wall_seconds final \
-                   completed message remarks warnings";
+                   requirements completed message remarks warnings";
         assert_eq!(keys, all.split(' ').collect::<Vec<_>>());
         assert_eq!(json["width"], json!({ "one.x": 2.0, "two.x": 0.25 }));
         assert_eq!(

@@ -42,6 +42,7 @@ impl RunSummary {
                 "late_steps": pace.late,
                 "late_share": pace.late_share(),
                 "worst_lateness": pace.worst_lateness,
+                "worst_time": pace.worst_time,
             });
         }
 

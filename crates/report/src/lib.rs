@@ -32,9 +32,11 @@ mod page;
 mod paper_table;
 #[cfg(feature = "parquet")]
 mod parquet_file;
+mod picture;
 mod plot;
 mod recorder;
 mod reference;
+mod requirement;
 mod run_page;
 mod schedule;
 mod sink;
@@ -65,12 +67,14 @@ pub use page::Origin;
 pub use paper_table::{TableFormat, paper_table};
 #[cfg(feature = "parquet")]
 pub use parquet_file::ParquetFile;
+pub use picture::Picture;
 pub use plot::{Curve, band_plot, error_plot, line_plot};
 pub use recorder::Recorder;
 pub use reference::{ReferenceError, ReferenceFile};
+pub use requirement::RequirementSummary;
 pub use run_page::RunPage;
 pub use schedule::Rows;
-pub use sink::{LastRow, RowSummary, Sink};
+pub use sink::{LastRow, NoRows, RowSummary, Sink};
 pub use summary::{Comparison, FinalValue, FmiCosts, PaceReport, Quality, RunSummary, SystemWork};
 pub use table::{Alignment, Table, commands_a_terminal, for_terminal};
 pub use trajectory::Trajectory;

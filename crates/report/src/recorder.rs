@@ -1,6 +1,7 @@
 //! Rows of results from the exchanges of a run.
 
 mod flat_rows;
+mod resumed;
 
 use std::io;
 
@@ -134,6 +135,11 @@ impl<S: Sink> Recorder<S> {
     pub fn with_both_sides(mut self) -> Self {
         self.both_sides = true;
         self
+    }
+
+    /// The times of its rows.
+    pub fn times(&self) -> &Rows {
+        self.schedule.rows()
     }
 
     /// The newest row; empty where there was none.

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use dovetail_core::{Archive, Checkpoint, Error, visit_fields};
+
 /// Times this near, as a fraction of the interval, are the same time.
 const COINCIDENT: f64 = 1e-9;
 
 /// At which times there are rows.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Rows {
     /// At every time that all systems have reached.
     #[default]
@@ -59,6 +61,27 @@ impl Schedule {
             first: f64::NAN,
             passed: 0,
             sampled: f64::NEG_INFINITY,
+        }
+    }
+
+    /// Goes on from `time`, where another schedule of the same run is; whether there is a row at that time.
+    pub fn take_up(&mut self, other: &Self, time: f64) -> Option<bool> {
+        self.first = other.first;
+        if self.rows == other.rows {
+            (self.passed, self.sampled) = (other.passed, other.sampled);
+            return None;
+        }
+
+        let mut wanted = !self.is_at_gauss_points();
+        while let Some(next) = self.next()
+            && next.time <= time + next.near
+        {
+            self.pass();
+            wanted = !next.is_before(time);
+        }
+        match self.rows {
+            Rows::Every(_) | Rows::At(_) => Some(wanted && self.passed > 0),
+            _ => Some(wanted),
         }
     }
 
@@ -142,6 +165,13 @@ impl Schedule {
     /// The interval up to this time has its rows at Gauss points.
     pub fn sample(&mut self, reached: f64) {
         self.sampled = reached;
+    }
+}
+
+impl Checkpoint for Schedule {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.first, self.passed, self.sampled);
+        Ok(())
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use dovetail_core::{Knot, Signal, Task};
+use dovetail_core::{Archive, Checkpoint, Error, Knot, Signal, Task, visit_fields};
+use serde::{Deserialize, Serialize};
 
 use crate::column::{RecordedColumn, elapsed};
 use crate::interpolation::{MOST_POINTS, bulge, hermite, line, polynomial};
@@ -29,6 +30,7 @@ pub(crate) struct SystemHistory {
 }
 
 /// The variables over one step.
+#[derive(Serialize, Deserialize)]
 struct Segment {
     start: f64,
     end: f64,
@@ -39,6 +41,7 @@ struct Segment {
 }
 
 /// Earlier values since the last event, newest last, and their times.
+#[derive(Serialize, Deserialize)]
 struct RecentPoints {
     times: Vec<f64>,
     values: Vec<Vec<f64>>,
@@ -108,6 +111,23 @@ impl SystemHistory {
             *knot = Knot::value_only(row[column.index]);
         }
         self.restart();
+    }
+
+    /// Goes on where another history of the same system is, which has all columns of this one.
+    pub fn take_up(&mut self, other: &Self) {
+        let same = |one: &RecordedColumn, other: &RecordedColumn| {
+            (one.kind, one.position) == (other.kind, other.position)
+        };
+        let place = |column: &RecordedColumn| {
+            let found = other.columns.iter().position(|known| same(column, known));
+            found.expect("BUG: a variable that is not among all variables")
+        };
+        let places: Vec<usize> = self.columns.iter().map(place).collect();
+
+        self.reached = other.reached;
+        self.now = places.iter().map(|&place| other.now[place]).collect();
+        self.segments = other.segments.iter().map(|it| it.of(&places)).collect();
+        self.recent.take_up(&other.recent, &places);
     }
 
     /// What was before says nothing of what comes.
@@ -264,6 +284,16 @@ impl Segment {
         }
     }
 
+    /// Some of its columns.
+    fn of(&self, places: &[usize]) -> Self {
+        Self {
+            start: self.start,
+            end: self.end,
+            curves: places.iter().map(|&place| self.curves[place]).collect(),
+            values: places.iter().map(|&place| self.values[place]).collect(),
+        }
+    }
+
     fn value(&self, position: usize, time: f64) -> f64 {
         if time == self.end {
             self.values[position]
@@ -288,6 +318,16 @@ impl RecentPoints {
 
     fn clear(&mut self) {
         self.times.clear();
+    }
+
+    /// Takes on the points of another history, some of its columns; there is room for them.
+    fn take_up(&mut self, other: &Self, places: &[usize]) {
+        self.times.clone_from(&other.times);
+        for (own, values) in self.values.iter_mut().zip(&other.values) {
+            for (value, &place) in own.iter_mut().zip(places) {
+                *value = values[place];
+            }
+        }
     }
 
     /// Adds a point, and forgets the oldest where there would be too many.
@@ -336,5 +376,13 @@ impl RecentPoints {
 fn copy_values(knots: &[Knot], values: &mut [f64]) {
     for (value, knot) in values.iter_mut().zip(knots) {
         *value = knot.value;
+    }
+}
+
+/// Columns follow from what is recorded.
+impl Checkpoint for SystemHistory {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.segments, self.reached, self.recent);
+        archive.slice(&mut self.now)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use dovetail_core::{Archive, Checkpoint, Error, visit_fields};
+
 use crate::sink::Sink;
 use crate::variables::Selection;
 
@@ -75,6 +77,14 @@ impl Trajectory {
         let names = self.names.iter().map(String::as_str);
         let values = self.columns.iter().map(Vec::as_slice);
         names.zip(values)
+    }
+}
+
+impl Checkpoint for Trajectory {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.same("what is recorded", &self.names)?;
+        visit_fields!(archive, self.times, self.columns);
+        Ok(())
     }
 }
 

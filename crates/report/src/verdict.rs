@@ -2,7 +2,7 @@
 
 use std::io;
 
-use dovetail_core::{Need, Notice, Remedy};
+use dovetail_core::{Archive, Checkpoint, Error, Need, Notice, Remedy, visit_fields};
 
 use crate::number::significant;
 use crate::sink::{RowSummary, Sink};
@@ -237,6 +237,14 @@ impl VariableRanges {
         } else {
             1.0
         }
+    }
+}
+
+/// Where the first third of the run ends follows from its span.
+impl Checkpoint for VariableRanges {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.low, self.high, self.early);
+        Ok(())
     }
 }
 

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use dovetail_core::{Connections, Interface, Mapped, Mapping, Source, System, list_names};
 
+use crate::source::value::Bounds;
+
 /// Connections, and where in the file the source of each input (stacked) was given.
 pub(crate) struct Connected {
     pub connections: Connections,
@@ -14,6 +16,8 @@ pub(crate) struct Connected {
     pub warnings: Vec<String>,
     /// Inputs (stacked) that are left to whoever runs the model.
     pub open: Vec<usize>,
+    /// Inputs (stacked) that may be anything within bounds at every instant.
+    pub disturbances: Vec<(usize, Bounds)>,
 }
 
 /// Puts mappings in front of the systems that have any.
@@ -44,6 +48,7 @@ pub(crate) fn finish(
         mappings,
         warnings,
         open: Vec::new(),
+        disturbances: Vec::new(),
     }
 }
 

@@ -1,10 +1,15 @@
 //! A model as something to be enclosed: its equations with the boxes of its states and parameters.
 
+use std::collections::BTreeMap;
+
 use dovetail_core::{Remedy, list_names};
-use dovetail_guaranteed::{self as guaranteed, Boxes};
+use dovetail_equations::Definition;
+use dovetail_guaranteed::{self as guaranteed, Additions, Boxes, Disturbance};
 
 use crate::diagnostic::{BadModel, Problem};
+use crate::questions::Questions;
 use crate::scenario::{NoEquations, Scenario};
+use crate::source::value::Bounds;
 
 impl Scenario {
     /// The boxes of all systems, numbers being boxes without extent; or the first system that has no equations.
@@ -15,18 +20,75 @@ impl Scenario {
 
     /// The coupled equations with their boxes; or why nothing can be proved about this model.
     pub fn to_enclose(&self) -> Result<guaranteed::Problem, BadModel> {
+        self.to_enclose_and_answer(&Questions::default())
+    }
+
+    /// The same, with questions.
+    pub fn to_enclose_and_answer(
+        &self,
+        questions: &Questions,
+    ) -> Result<guaranteed::Problem, BadModel> {
         let definitions = self
             .definitions()
             .map_err(|error| self.no_equations(&error))?;
         let boxes = self.boxes().map_err(|error| self.no_equations(&error))?;
-        let problem = guaranteed::Problem::new(
+        let disturbances = self.disturbances.iter();
+        let additions = Additions {
+            disturbances: disturbances
+                .map(|(input, bounds)| Disturbance {
+                    input: *input,
+                    range: bounds.interval(),
+                })
+                .collect(),
+            shared: self.shared_parameters(&definitions),
+            ..questions.additions(self.start_time)
+        };
+        let problem = guaranteed::Problem::with(
             &definitions,
             &boxes,
             &self.connections,
             (self.start_time, self.stop_time),
+            &additions,
         );
 
         problem.map_err(|refusal| self.bad(Problem::general(refusal.to_string())))
+    }
+
+    /// The parameters (stacked) that are one constant, which is a box.
+    fn shared_parameters(&self, definitions: &[Definition]) -> Vec<Vec<usize>> {
+        let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let mut first = 0;
+        for definition in definitions {
+            for member in self
+                .shared
+                .iter()
+                .filter(|member| member.system == definition.name)
+            {
+                let mut names = definition.model.parameters.iter();
+                if let Some(own) = names.position(|name| *name == member.constant) {
+                    groups
+                        .entry(&member.constant)
+                        .or_default()
+                        .push(first + own);
+                }
+            }
+            first += definition.model.parameters.len();
+        }
+        groups.into_values().collect()
+    }
+
+    /// What a run takes for inputs of which only bounds are known.
+    pub fn middles_taken(&self) -> Option<String> {
+        let taken = self.disturbances.iter().map(|(input, bounds)| {
+            let name = self.input_name(*input);
+            let Bounds { lower, upper, .. } = bounds;
+            format!(
+                "`{name}` may be anything from {lower} to {upper}, and a run takes the middle, {}",
+                bounds.middle()
+            )
+        });
+        let taken: Vec<String> = taken.collect();
+        (!taken.is_empty()).then(|| taken.join("; "))
     }
 
     /// What the model asks for that has no meaning for bounds: they are of the coupled equations, not of a way to run them.
@@ -103,7 +165,10 @@ mod tests {
         let boxes = &scenario.boxes().unwrap()[0];
         assert_eq!(
             boxes.states,
-            [Interval::new(0.9, 1.1), Interval::point(0.1)]
+            [
+                Interval::new(0.9_f64.next_down(), 1.1_f64.next_up()),
+                Interval::point(0.1)
+            ]
         );
         assert_eq!(
             boxes.parameters,
@@ -123,7 +188,10 @@ mod tests {
         let boxes = &read(MODEL, &values).unwrap().boxes().unwrap()[0];
         assert_eq!(
             boxes.states,
-            [Interval::point(7.0), Interval::new(-1e-3, 2.0)]
+            [
+                Interval::point(7.0),
+                Interval::new((-1e-3_f64).next_down(), 2.0)
+            ]
         );
         assert_eq!(boxes.parameters[1], Interval::new(4.0, 4.5));
     }

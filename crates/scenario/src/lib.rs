@@ -28,6 +28,7 @@ mod parameter_file;
 mod petsc;
 mod placement;
 mod process;
+mod questions;
 mod run;
 mod scenario;
 mod source;
@@ -58,6 +59,7 @@ pub use placement::{Placement, helpers};
 #[cfg(feature = "mpi")]
 pub use process::rank::serve_rank;
 pub use process::worker::serve_worker;
+pub use questions::Questions;
 pub use run::session::{RunEnd, Session};
 pub use run::stepping::SteppedRun;
 pub use scenario::{NoEquations, Scenario};

@@ -17,6 +17,7 @@ use crate::options::{Choices, RunOptions};
 use crate::overrides::Overrides;
 use crate::source::part::Part;
 use crate::source::system_source::KnownEquations;
+use crate::source::value::Bounds;
 
 /// The equations of a system are not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,6 +52,13 @@ impl NoEquations {
     }
 }
 
+/// A system that has a constant, which is a box, as a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SharedConstant {
+    pub constant: String,
+    pub system: String,
+}
+
 /// A checked model. Systems are made from it afresh for every run.
 #[derive(Debug)]
 pub struct Scenario {
@@ -64,6 +72,10 @@ pub struct Scenario {
     pub connections: Connections,
     /// What looks odd but does not stand in the way.
     pub warnings: Vec<String>,
+    /// Inputs (stacked) that may be anything within bounds at every instant; a run takes the middle.
+    pub(crate) disturbances: Vec<(usize, Bounds)>,
+    /// Constants that are boxes, and the systems that have them as parameters: one unknown.
+    pub(crate) shared: Vec<SharedConstant>,
     pub(crate) parts: Vec<Part>,
     /// For each system the states that it starts from, where these are not its own start values.
     pub(crate) start_states: Option<Vec<Vec<f64>>>,
@@ -105,6 +117,8 @@ impl Scenario {
             stop_time,
             connections: opened.connections,
             warnings: connected.warnings,
+            disturbances: connected.disturbances,
+            shared: Vec::new(),
             parts,
             start_states: None,
             proposed_step: None,

@@ -16,6 +16,17 @@ pub(crate) fn check_distinct(output: Option<&Path>, report: Option<&Path>) -> Re
     Ok(())
 }
 
+/// Refuses to write two things to one file.
+pub(crate) fn check_distinct_files(flag: &str, path: &Path, other: &Path) -> Result<(), Failure> {
+    if path == other {
+        let shown = path.display();
+        return Err(Failure::misuse(format!(
+            "{flag} {shown} names a file that another flag names too"
+        )));
+    }
+    Ok(())
+}
+
 pub(super) fn create_log(path: &Path) -> Result<(), Failure> {
     let created = CallLog::create(path);
     created

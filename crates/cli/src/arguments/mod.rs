@@ -1,6 +1,7 @@
 //! The command line.
 
 mod changes;
+mod checkpoints;
 mod files;
 mod shared;
 mod values;
@@ -10,7 +11,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use changes::{ChangeArguments, InterfaceArgument, load_scenario};
-pub(crate) use files::{check_distinct, refuse_to_replace};
+pub(crate) use checkpoints::{CheckpointArguments, ResumeArguments};
+pub(crate) use files::{check_distinct, check_distinct_files, refuse_to_replace};
 pub(crate) use shared::{SharedArguments, WorkersArgument, check_interval};
 pub(crate) use values::{assignment, seconds, thread_count};
 
@@ -34,6 +36,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a model
     Run(RunArguments),
+    /// Go on with a run from a checkpoint
+    Resume(ResumeArguments),
     /// Run a model by several methods or steps and measure the error of each
     Compare(CompareArguments),
     /// Run a model many times with other values, and keep a row of each run
@@ -69,6 +73,7 @@ impl Command {
     pub fn may_run_fmus(&self) -> bool {
         match self {
             Self::Run(_)
+            | Self::Resume(_)
             | Self::Compare(_)
             | Self::Sweep(_)
             | Self::Linearize(_)
@@ -128,6 +133,17 @@ pub(crate) struct RunArguments {
     /// Pace the run by the clock, so many simulated seconds a second [default factor: 1]
     #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "1", value_parser = pace, allow_negative_numbers = true)]
     pub real_time: Option<f64>,
+
+    /// Draw one figure of the results, for a slide or a paper; --record chooses the variables
+    #[arg(long, value_name = "FILE.svg|FILE.png")]
+    pub plot: Option<PathBuf>,
+
+    /// The variable on the horizontal axis of that figure [default: time]
+    #[arg(long, value_name = "NAME", requires = "plot")]
+    pub plot_x: Option<String>,
+
+    #[command(flatten)]
+    pub checkpoints: CheckpointArguments,
 
     #[command(flatten)]
     pub shared: SharedArguments,

@@ -55,6 +55,21 @@ pub(crate) struct EncloseArguments {
     #[arg(long, value_name = "SYSTEM.NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
 
+    /// Bounds of outputs and inputs whose names match, too (`*` and `?`), or of an expression such as 'a.x - b.x'; may be
+    /// given again
+    #[arg(long, value_name = "GLOB|EXPR", allow_hyphen_values = true)]
+    pub record: Vec<String>,
+
+    /// Prove that a condition holds at every instant, 'plant.x < 5', or up to a time, 'tank.level > 0.2 until 30'; may be
+    /// given again
+    #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
+    pub require: Vec<String>,
+
+    /// Prove that every trajectory reaches a condition, 'plant.x < 1', perhaps in time, 'plant.x < 1 by 10'; may be given
+    /// again
+    #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
+    pub reach: Vec<String>,
+
     /// Write the boxes to a file
     #[arg(long, value_name = "FILE.csv")]
     pub output: Option<PathBuf>,

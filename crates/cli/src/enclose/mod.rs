@@ -3,12 +3,14 @@
 mod arguments;
 mod method;
 mod place;
+mod questions;
 mod watch;
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use dovetail::Remedy;
-use dovetail::guaranteed::{EnclosureOutcome, Method, Options, Problem, StopReason};
+use dovetail::guaranteed::{EnclosureOutcome, Judging, Method, Options, Problem, StopReason};
 use dovetail::report::{EnclosurePage, EnclosureSummary};
 use dovetail::scenario::Scenario;
 
@@ -26,15 +28,22 @@ pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
     let scenario = arguments.load()?;
     let placement = place::chosen(arguments)?;
     let options = arguments.options(&scenario)?;
-    let problem = scenario.to_enclose()?;
+    let patterns = scenario.patterns(&arguments.record);
+    let questions = scenario.questions(&patterns, &arguments.require, &arguments.reach)?;
+    let problem = scenario.to_enclose_and_answer(&questions)?;
     let page = output::Page::wanted(arguments.report.as_deref())?;
     let mut watch = watch(arguments, &scenario, &problem, options.method)?;
     let began = Instant::now();
-    let outcome = place::prove(&placement, &problem, &options, &mut watch);
+    let mut judging = Judging::new(&problem, &questions.requirements, &mut watch);
+    let outcome = place::prove(&placement, &problem, &options, &mut judging);
+    let interrupted = interrupt::listen();
+    let mut go_on = || !interrupted.load(Ordering::Relaxed);
+    let verdicts = judging.decide(&problem, &options, &mut go_on);
     let wall_seconds = began.elapsed().as_secs_f64();
     let (tubes, trouble) = watch.finish();
     let mut summary = summarize(&scenario, &problem, &options, outcome, trouble);
     summary.wall_seconds = wall_seconds;
+    summary.requirements = questions::summaries(&scenario, &verdicts);
     summary
         .warnings
         .extend(place::warning(&placement, &problem));
@@ -48,16 +57,14 @@ pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
             tubes,
             connections: &scenario.connections,
             samples: &samples,
-            requirements: &[],
+            requirements: &questions::answered(&summary),
             origin: &origin::of(&arguments.model),
         };
         page.write(&page_of_bounds.render())?;
     }
 
     show(&summary, arguments)?;
-    summary
-        .message
-        .map_or(Ok(()), |message| Err(Failure::EndedEarly(message)))
+    questions::judge(&summary, arguments)
 }
 
 /// What follows the boxes: the bar, the file, and the page where one is wanted.
@@ -75,12 +82,13 @@ fn watch(
     );
     let mut watch = Watch::new(progress, interrupt::listen());
 
+    let names = [problem.names(), problem.expression_names()].concat();
     if let Some(path) = arguments.output.as_deref() {
-        watch.write_to(path, problem.names())?;
+        watch.write_to(path, &names)?;
     }
 
     if arguments.report.is_some() {
-        watch.keep(problem.names());
+        watch.keep(&names);
     }
     Ok(watch)
 }
@@ -124,6 +132,12 @@ fn summarize(
             .iter()
             .cloned()
             .zip(outcome.states)
+            .collect(),
+        observed: problem
+            .expression_names()
+            .iter()
+            .cloned()
+            .zip(outcome.observed)
             .collect(),
         message: trouble.or(outcome.stopped.as_ref().map(worded)),
         warnings,

@@ -56,12 +56,12 @@ impl Orchestrator<'_, '_> {
     }
 
     fn enter_flat(&mut self) -> Option<FlatLoop> {
-        if self.progress.past.next_event() < f64::INFINITY {
+        if self.progress.state.past.next_event() < f64::INFINITY {
             return None;
         }
         let method = self.method.holds_inputs()?;
         let Some(workers) = self.workers.flat() else {
-            self.flat = FlatAccess::After(2 * self.progress.statistics.steps);
+            self.flat = FlatAccess::After(2 * self.progress.state.statistics.steps);
             return None;
         };
         let connections = self.progress.connections;
@@ -71,7 +71,7 @@ impl Orchestrator<'_, '_> {
         }
 
         let mut leg = Leg::new(&plan);
-        let latest = self.progress.past.latest();
+        let latest = self.progress.state.past.latest();
         leg.begin_from(&plan, latest.iter().map(|knot| knot.value));
         let mut tasks = connections.tasks(0);
         let mut turn = vec![0; tasks.len()];
@@ -90,7 +90,7 @@ impl Orchestrator<'_, '_> {
     }
 
     fn take_legs(&mut self, flat: &mut FlatLoop, until: f64) -> Result<Option<Ending>, Error> {
-        let mut reached = self.progress.past.reached();
+        let mut reached = self.progress.state.past.reached();
         while reached < until {
             if self.interrupted.load(Ordering::Relaxed) {
                 return Ok(Some(Ending::Interrupted));
@@ -106,8 +106,8 @@ impl Orchestrator<'_, '_> {
                     if let Some(ending) = self.complete_step(flat, member)? {
                         return Ok(Some(ending));
                     }
-                    reached = self.progress.past.reached();
-                    if self.progress.past.next_event() < f64::INFINITY {
+                    reached = self.progress.state.past.reached();
+                    if self.progress.state.past.next_event() < f64::INFINITY {
                         return Ok(None);
                     }
                 }
@@ -154,7 +154,7 @@ impl Orchestrator<'_, '_> {
             signals: &[],
         };
         let ending = self.progress.accept(exchange)?;
-        let latest = self.progress.past.latest();
+        let latest = self.progress.state.past.latest();
         leg.begin_from(plan, latest.iter().map(|knot| knot.value));
         Ok(ending)
     }
@@ -191,8 +191,8 @@ impl Progress<'_, '_> {
             return Ok(());
         }
         *shown = false;
-        self.statistics.steps += leg.done as u64;
-        self.growth.note_leg(plan, leg);
+        self.state.statistics.steps += leg.done as u64;
+        self.state.growth.note_leg(plan, leg);
 
         if self.observers.iter().any(|o| o.need() == Need::Rows) {
             extremes.find(plan, leg);
@@ -221,7 +221,7 @@ impl Progress<'_, '_> {
         };
         flat.leg.fill_tasks(&flat.plan, step, &mut flat.tasks);
         flat.shown = true;
-        self.past.record(&flat.tasks);
+        self.state.past.record(&flat.tasks);
         self.show(&flat.tasks, Need::LastStep)
     }
 

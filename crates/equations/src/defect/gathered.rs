@@ -4,6 +4,7 @@
 pub(super) const GAUSS: f64 = 0.577_350_269_189_625_8;
 
 /// The defects of all inputs, summed up over time.
+#[derive(serde::Serialize, serde::Deserialize)]
 pub(super) struct Gathered {
     pub sums: Vec<f64>,
     /// The changes of the defects: for systems that use `der(input)`.

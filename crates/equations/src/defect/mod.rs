@@ -22,7 +22,8 @@ mod coupling;
 mod gathered;
 mod system;
 
-use dovetail_core::{Connections, Linearization, Source};
+use dovetail_core::{Archive, Checkpoint, Connections, Error, Linearization, Source, visit_fields};
+use serde::{Deserialize, Serialize};
 
 use crate::native::{Definition, Dynamics, Programs};
 use coupling::CoupledSensitivity;
@@ -69,7 +70,7 @@ pub struct Defect {
 }
 
 /// What the errors of a variable have been.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct ErrorRecord {
     /// The largest, in descending order.
     largest: [f64; JUMPS + 1],
@@ -256,6 +257,18 @@ impl Defect {
                 self.outputs[stacked].add(error, size);
             }
         }
+    }
+}
+
+/// Everything else is found anew at the next linearization.
+impl Checkpoint for Defect {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.linearized, self.first, self.gathered);
+        visit_fields!(archive, self.total, self.coarse, self.lost);
+        archive.slice(&mut self.residuals)?;
+        archive.slice(&mut self.error)?;
+        archive.slice(&mut self.states)?;
+        archive.slice(&mut self.outputs)
     }
 }
 

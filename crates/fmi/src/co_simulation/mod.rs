@@ -1,6 +1,7 @@
 //! An FMU for Co-Simulation as a system.
 
 mod answers;
+mod checkpoint;
 mod fast_path;
 mod held_steps;
 mod linearization;
@@ -9,9 +10,10 @@ mod stepping;
 use std::sync::Arc;
 
 use dovetail_core::{
-    Error, HeldSteps, Interface, Linearize, MacroStep, Precision, Presence, Response, Signal,
-    StepRule, System, Trial,
+    Checkpoint, Error, HeldSteps, Interface, Linearize, MacroStep, Precision, Presence, Response,
+    Signal, StepRule, System, Trial,
 };
+use serde::{Deserialize, Serialize};
 
 use self::fast_path::FastSteps;
 use crate::abilities::FmuCapabilities;
@@ -41,7 +43,7 @@ enum Phase {
 }
 
 /// What is known of events to come.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct EventOutlook {
     /// The time of the next event; infinite where none is known.
     next: f64,
@@ -156,7 +158,7 @@ impl StepBuffers {
 }
 
 /// Values of discrete inputs, and whether a step has led there.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 struct DiscretePast {
     stepped: bool,
     /// Values of the discrete inputs last set, where they need an event to be set; NaN, which
@@ -553,6 +555,14 @@ impl<I: Instance> System for CoSimulation<I> {
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {
         if self.abilities.rollback {
+            Some(self)
+        } else {
+            None
+        }
+    }
+
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        if self.abilities.outlives_process() {
             Some(self)
         } else {
             None

@@ -11,7 +11,7 @@ use super::{PreparedFmu, RunConditions};
 use crate::abilities::{FmuCapabilities, InputMode};
 use crate::call_error::CallError;
 use crate::co_simulation::{CoSimulation, Span};
-use crate::description::{Causality, Value, Version};
+use crate::description::{Causality, Value, Variability, Variable, Version};
 use crate::fmi1::Instance1;
 use crate::fmi2::Instance2;
 use crate::fmi3::{CoSimulationOptions, Instance3};
@@ -58,7 +58,11 @@ impl PreparedFmu {
             trial: abilities.rollback || exchange,
             linearize: abilities.linearizes || exchange,
             evaluate: exchange,
-            checkpoint: false,
+            checkpoint: if exchange {
+                abilities.serializes || self.is_memoryless()
+            } else {
+                abilities.outlives_process()
+            },
             input_degree: abilities.input_degree(),
             output_derivatives: abilities.output_derivatives(),
             step_rule: self.step_rule(step),
@@ -182,7 +186,21 @@ impl PreparedFmu {
             indicators: self.indicators(),
             completes: self.kind().needs_completed_step,
             restores: self.kind().state,
+            memoryless: self.is_memoryless(),
         }
+    }
+
+    /// Whether a Model Exchange FMU has nothing that an event could change: no indicators, nothing discrete but constants and
+    /// inputs, and no wish to hear of completed steps.
+    fn is_memoryless(&self) -> bool {
+        let changes = |variable: &Variable| {
+            variable.variability == Variability::Discrete && variable.causality != Causality::Input
+        };
+        let variables = &self.fmu.description.variables;
+
+        self.indicators() == 0
+            && !self.kind().needs_completed_step
+            && !variables.iter().any(changes)
     }
 
     /// How many event indicators it has.

@@ -6,6 +6,7 @@
 //! meets one stops there.
 
 mod answers;
+mod checkpoint;
 mod crossing;
 mod event_gradient;
 mod events;
@@ -17,10 +18,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dovetail_core::{
-    Error, Evaluate, Interface, Linearize, MAX_DEGREE, MacroStep, Presence, Remedy, Response,
-    Signal, System, Trial,
+    Checkpoint, Error, Evaluate, Interface, Linearize, MAX_DEGREE, MacroStep, Presence, Remedy,
+    Response, Signal, System, Trial,
 };
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Tolerance};
+use serde::{Deserialize, Serialize};
 
 use self::crossing::EventPlace;
 use self::stretch::{Stretch, Trouble};
@@ -88,7 +90,7 @@ struct MotionState {
 }
 
 /// Events at or just beyond where the system stands, which the FMU has not handled yet.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 struct PendingEvents {
     /// Indicators that are at zero.
     due: Vec<bool>,
@@ -151,7 +153,7 @@ impl TriedMotion {
 }
 
 /// What an event has done, or would do.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct EventEffect {
     /// It has set states anew.
     resets: bool,
@@ -250,6 +252,8 @@ pub(crate) struct ModelExchange<I: Instance> {
     crossed: bool,
     /// The FMU can go back to a mode it has been in.
     restores: bool,
+    /// Nothing in it changes but the states that we hold.
+    memoryless: bool,
     now: MotionState,
     /// The end of the step last taken or tried, until it becomes `now`.
     end: MotionState,
@@ -275,6 +279,8 @@ pub(crate) struct Terms {
     pub completes: bool,
     /// Its state, mode and all, can be saved and restored.
     pub restores: bool,
+    /// Nothing in it changes but its continuous states and its inputs.
+    pub memoryless: bool,
 }
 
 impl<I: Instance> ModelExchange<I> {
@@ -309,6 +315,7 @@ impl<I: Instance> ModelExchange<I> {
             sides: vec![false; terms.indicators],
             crossed: false,
             restores: terms.restores,
+            memoryless: terms.memoryless,
             now: MotionState::of_start(&interface, terms.indicators),
             end: MotionState::of_start(&interface, terms.indicators),
             tried: TriedMotion::nothing(inputs),
@@ -633,6 +640,14 @@ impl<I: Instance> System for ModelExchange<I> {
 
     fn evaluate(&mut self) -> Option<&mut dyn Evaluate> {
         Some(self)
+    }
+
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        if self.abilities.serializes || self.memoryless {
+            Some(self)
+        } else {
+            None
+        }
     }
 
     fn linearize(&mut self) -> Option<&mut dyn Linearize> {

@@ -48,6 +48,8 @@ use std::thread;
 
 use crate::api::{EnclosureObserver, EnclosureOutcome, Integrator, Options, StopReason};
 use crate::distribution::Distribution;
+use crate::interval::Interval;
+use crate::observed::ObservedPart;
 use crate::problem::Problem;
 use run::BoxRun;
 use shared_step::SharedStep;
@@ -67,7 +69,19 @@ pub(crate) fn enclose(
     watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
     if problem.loops.is_some() {
-        return refuse_loops(problem, watcher);
+        return refuse(
+            problem,
+            watcher,
+            "the systems form a loop that is not linear, which boxes cannot close; use shared-symbols",
+        );
+    }
+    if problem.is_disturbed() {
+        return refuse(
+            problem,
+            watcher,
+            "a validated Runge-Kutta step needs inputs with derivatives, which disturbances do not have; use \
+             shared-symbols",
+        );
     }
 
     let choices = Choices {
@@ -86,21 +100,24 @@ pub(crate) fn enclose(
     })
 }
 
-fn refuse_loops(problem: &Problem, watcher: &mut dyn EnclosureObserver) -> EnclosureOutcome {
-    watcher.instant(problem.start_time, &problem.start);
-    let reason =
-        "the systems form a loop that is not linear, which boxes cannot close; use shared-symbols"
-            .to_owned();
+/// Ends at the start.
+fn refuse(
+    problem: &Problem,
+    watcher: &mut dyn EnclosureObserver,
+    reason: &str,
+) -> EnclosureOutcome {
+    let time = problem.start_time;
+    let unknown = vec![Interval::ENTIRE; problem.observed.as_ref().map_or(0, ObservedPart::count)];
+    watcher.instant(time, &[problem.start.as_slice(), &unknown].concat());
+    let reason = reason.to_owned();
 
     EnclosureOutcome {
-        reached: problem.start_time,
+        reached: time,
         steps: 0,
         rejected: 0,
         states: problem.start.clone(),
-        stopped: Some(StopReason::BlownUp {
-            time: problem.start_time,
-            reason,
-        }),
+        observed: unknown,
+        stopped: Some(StopReason::BlownUp { time, reason }),
         remarks: Vec::new(),
     }
 }

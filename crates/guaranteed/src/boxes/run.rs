@@ -8,12 +8,14 @@ use super::subsystems::Subsystems;
 use super::taylor::{self, exchange};
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
 use crate::interval::{Interval, widest};
+use crate::observed::BoxObserver;
 use crate::problem::Problem;
 
 /// A run on its way.
 pub(super) struct BoxRun<'r> {
     problem: &'r Problem,
     subsystems: Subsystems<'r>,
+    observer: BoxObserver,
     step_size: StepSizeControl,
     past: BoxHistory,
     search: WindowSearch,
@@ -38,6 +40,7 @@ impl<'r> BoxRun<'r> {
         Self {
             problem,
             subsystems,
+            observer: BoxObserver::new(problem.observed.as_ref(), &problem.parameters),
             step_size: StepSizeControl::new(problem, options),
             past: BoxHistory::new(extrapolation, problem.start_time),
             search: WindowSearch::default(),
@@ -52,7 +55,10 @@ impl<'r> BoxRun<'r> {
 
     /// Steps to the end, or as far as it goes.
     pub fn finish(mut self, watcher: &mut dyn EnclosureObserver) -> EnclosureOutcome {
-        watcher.instant(self.problem.start_time, &self.problem.start);
+        let start = self.problem.start_time;
+        let switches = self.step_size.switches(start.next_down(), start.next_up());
+        let row = self.row(start, start, &switches, &self.problem.start);
+        watcher.instant(start, &row);
         let mut stopped = None;
 
         while stopped.is_none() && self.subsystems.step().time < self.problem.stop_time {
@@ -60,11 +66,16 @@ impl<'r> BoxRun<'r> {
         }
 
         let shared = self.subsystems.step();
+        let (reached, states) = (shared.time, shared.start.clone());
+        drop(shared);
+        let switches = self.switches.clone();
+        let mut row = self.row(reached, reached, &switches, &states);
         EnclosureOutcome {
-            reached: shared.time,
+            reached,
             steps: self.steps,
             rejected: self.rejected,
-            states: shared.start.clone(),
+            observed: row.split_off(states.len()),
+            states,
             stopped,
             remarks: self.remarks(),
         }
@@ -91,22 +102,41 @@ impl<'r> BoxRun<'r> {
 
     /// Reports an accepted step; why not to go on, if there is a reason.
     fn report(
-        &self,
+        &mut self,
         time: f64,
         end: f64,
         watcher: &mut dyn EnclosureObserver,
     ) -> Option<StopReason> {
         let shared = self.subsystems.step();
-        watcher.tube(time, end, &shared.tubes);
-        watcher.instant(end, &shared.start);
-        let worst = widest(&shared.start);
+        let (tubes, arrived) = (shared.tubes.clone(), shared.start.clone());
         drop(shared);
+        let switches = self.switches.clone();
+        let tube = self.row(time, end, &switches, &tubes);
+        watcher.part(time, end, &tube);
+        watcher.tube(time, end, &tube);
+        let row = self.row(end, end, &switches, &arrived);
+        watcher.instant(end, &row);
+        let worst = widest(&arrived);
         if !watcher.proceed(end) {
             return Some(StopReason::Interrupted { time: end });
         }
 
         let stuck = self.step_size.is_stuck() && end < self.problem.stop_time;
         stuck.then(|| self.blown_up(worst))
+    }
+
+    /// The states, and what is asked for beside them.
+    fn row(
+        &mut self,
+        from: f64,
+        to: f64,
+        switches: &[Interval],
+        states: &[Interval],
+    ) -> Vec<Interval> {
+        let span = Interval::new(from, to);
+        let mut row = states.to_vec();
+        row.extend(self.observer.observe(span, switches, states));
+        row
     }
 
     /// Proves boxes for the step and integrates over it; or names the state for which this failed.

@@ -19,6 +19,10 @@ impl FormShape {
 
     /// All values, from the center.
     pub fn deviation(self, form: &[f64]) -> Interval {
+        if let Some(exact) = self.single_deviation(form) {
+            return exact;
+        }
+
         let errors = sum_of_magnitudes(&form[self.first_error()..]);
         let (lo, hi) = if self.quadratic {
             self.quadratic_bounds(form, errors)
@@ -29,6 +33,20 @@ impl FormShape {
         let terms = self.width() + self.primaries;
 
         Interval::new(-above_terms(-lo, terms), above_terms(hi, terms))
+    }
+
+    /// The same where there is nothing to add up: at most one coefficient, and none of a product.
+    fn single_deviation(self, form: &[f64]) -> Option<Interval> {
+        let products = self.first_product()..self.first_error();
+        let coefficients = form.iter().enumerate().skip(1);
+        let mut present = coefficients.filter(|(_, coefficient)| **coefficient != 0.0);
+        let Some((position, coefficient)) = present.next() else {
+            return Some(Interval::ZERO);
+        };
+
+        let alone = present.next().is_none() && !products.contains(&position);
+        let size = coefficient.abs();
+        (alone && size.is_finite()).then(|| Interval::new(-size, size))
     }
 
     /// Bounds of what is linear and quadratic in primary symbols and within `errors`, to nearest.

@@ -44,31 +44,47 @@ pub(super) fn enclose(
     Some(outcome)
 }
 
-/// Rows that are not reported yet: beginning, end and boxes.
+/// Rows that are not reported yet.
 struct BufferedRows<'w> {
-    rows: Vec<(f64, f64, Vec<Interval>)>,
+    rows: Vec<BufferedRow>,
     watcher: &'w mut dyn EnclosureObserver,
+}
+
+enum BufferedRow {
+    Instant(f64, Vec<Interval>),
+    Tube(f64, f64, Vec<Interval>),
+    Part(f64, f64, Vec<Interval>),
 }
 
 impl BufferedRows<'_> {
     fn report(self) {
-        for (from, to, states) in self.rows {
-            if from == to {
-                self.watcher.instant(from, &states);
-            } else {
-                self.watcher.tube(from, to, &states);
+        for row in self.rows {
+            match row {
+                BufferedRow::Instant(time, row) => self.watcher.instant(time, &row),
+                BufferedRow::Tube(from, to, row) => self.watcher.tube(from, to, &row),
+                BufferedRow::Part(from, to, row) => self.watcher.part(from, to, &row),
             }
         }
     }
 }
 
 impl EnclosureObserver for BufferedRows<'_> {
-    fn instant(&mut self, time: f64, states: &[Interval]) {
-        self.rows.push((time, time, states.to_vec()));
+    fn instant(&mut self, time: f64, row: &[Interval]) {
+        self.rows.push(BufferedRow::Instant(time, row.to_vec()));
     }
 
-    fn tube(&mut self, from: f64, to: f64, states: &[Interval]) {
-        self.rows.push((from, to, states.to_vec()));
+    fn tube(&mut self, from: f64, to: f64, row: &[Interval]) {
+        self.rows.push(BufferedRow::Tube(from, to, row.to_vec()));
+    }
+
+    fn part(&mut self, from: f64, to: f64, row: &[Interval]) {
+        if self.watcher.wants_parts() {
+            self.rows.push(BufferedRow::Part(from, to, row.to_vec()));
+        }
+    }
+
+    fn wants_parts(&self) -> bool {
+        self.watcher.wants_parts()
     }
 
     fn wants_tubes(&self) -> bool {

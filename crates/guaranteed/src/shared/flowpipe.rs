@@ -9,6 +9,7 @@ use super::field::VectorField;
 use super::linear::Linear;
 use super::loop_unknowns::{Instant, LoopUnknowns};
 use super::majorant::Majorant;
+use super::observer::FormObserver;
 use super::polynomial::StepPolynomial;
 use super::set::SymbolicSet;
 use super::stepper::StepFailure;
@@ -57,6 +58,20 @@ impl SymbolCount {
         boxes.iter().map(|range| self.symbol(range)).collect()
     }
 
+    /// What may change at any instant has no symbol, and those that are one parameter have the same.
+    fn parameter_symbols(&mut self, problem: &Problem, ranges: &[Interval]) -> Vec<Option<usize>> {
+        let mut symbols = vec![None; ranges.len()];
+        for (index, range) in ranges.iter().enumerate() {
+            let first = problem.same_as[index];
+            symbols[index] = match problem.disturbed[index] {
+                true => None,
+                false if first < index && ranges[first] == *range => symbols[first],
+                false => self.symbol(range),
+            };
+        }
+        symbols
+    }
+
     fn symbol(&mut self, range: &Interval) -> Option<usize> {
         if range.is_point() {
             return None;
@@ -79,6 +94,8 @@ pub(super) struct Flowpipe<'p> {
     loop_unknowns: Option<LoopUnknowns>,
     pub(super) phase: AffinePhase,
     parameters: Vec<Interval>,
+    /// Computes what is asked for beside the states.
+    pub(super) observer: Option<FormObserver>,
     pub(super) time: f64,
     /// What is proved of the present step.
     pub(super) proved: Option<Proved>,
@@ -114,7 +131,7 @@ impl<'p> Flowpipe<'p> {
     ) -> Self {
         let mut count = SymbolCount::default();
         let state_symbols = count.symbols(&start.states);
-        let parameter_symbols = count.symbols(&start.parameters);
+        let parameter_symbols = count.parameter_symbols(problem, &start.parameters);
         let shape = FormShape {
             primaries: count.used,
             quadratic: quadratic && count.used > 0,
@@ -122,6 +139,7 @@ impl<'p> Flowpipe<'p> {
         };
         let parameters = &start.parameters;
         let loops = problem.loops.as_ref();
+        let observed = problem.observed.as_ref();
 
         Self {
             problem,
@@ -131,6 +149,8 @@ impl<'p> Flowpipe<'p> {
             loop_unknowns: loops
                 .map(|loops| LoopUnknowns::new(problem, loops, parameters, &parameter_symbols)),
             phase: AffinePhase::default(),
+            observer: observed
+                .map(|observed| FormObserver::new(observed, parameters, &parameter_symbols)),
             parameters: parameters.clone(),
             time: problem.start_time,
             proved: None,

@@ -266,7 +266,12 @@ impl Flowpipe<'_> {
 
         self.set_switches(switches);
         let step = StepSpan::new(self.time, until);
-        let picard = self.picard_box(&step)?;
+        let picard = match self.picard_box(&step, Sides::Both) {
+            Err(StepFailure::Unbounded { .. }) if self.is_continuous_around(&step) => {
+                self.picard_box(&step, Sides::Ahead)?
+            }
+            found => found?,
+        };
         let moved = |slope: &Interval| (step.elapsed * *slope).magnitude();
         let radii: Vec<f64> = picard.slopes.iter().map(moved).collect();
         self.time = until;
@@ -275,7 +280,13 @@ impl Flowpipe<'_> {
         Ok(picard.boxes)
     }
 
-    fn picard_box(&mut self, step: &StepSpan) -> Result<PicardBox, StepFailure> {
+    /// Whether no condition changes near the set: what a solution does at its edge it does beside it, too.
+    fn is_continuous_around(&mut self, step: &StepSpan) -> bool {
+        let around: Vec<Interval> = self.set.boxes().iter().map(slightly_wider).collect();
+        self.field.is_decided(step.instants, &around)
+    }
+
+    fn picard_box(&mut self, step: &StepSpan, sides: Sides) -> Result<PicardBox, StepFailure> {
         let start = self.set.boxes();
         let mut guess = start.clone();
         let mut escaped = 0;
@@ -289,14 +300,51 @@ impl Flowpipe<'_> {
             let boxes: Vec<Interval> = reached
                 .map(|(x, slope)| *x + step.elapsed * *slope)
                 .collect();
-            let mut pairs = boxes.iter().zip(&guess);
-            let Some(state) = pairs.position(|(new, guess)| !new.inside(*guess)) else {
+            let moving = boxes.iter().zip(&slopes);
+            let mut moving = moving.zip(&guess);
+            let Some(state) =
+                moving.position(|((new, slope), guess)| !sides.holds(*new, *slope, *guess))
+            else {
                 return Ok(PicardBox { boxes, slopes });
             };
             escaped = state;
-            guess = boxes.iter().map(slightly_wider).collect();
+            let moving = boxes.iter().zip(&slopes).zip(&start);
+            guess = moving
+                .map(|((new, slope), start)| sides.guess(new, *slope, *start))
+                .collect();
         }
         Err(StepFailure::NoInclusion { state: escaped })
+    }
+}
+
+/// On which sides a guess is wider than what has been reached.
+#[derive(Clone, Copy, PartialEq)]
+enum Sides {
+    Both,
+    /// Not behind a state that only grows, or only shrinks: it has left where it was, and never comes back. A root of
+    /// a state that begins at zero is real there, and not beside it.
+    Ahead,
+}
+
+impl Sides {
+    fn guess(self, reached: &Interval, slope: Interval, start: Interval) -> Interval {
+        let wider = slightly_wider(reached);
+        if self == Self::Both {
+            wider
+        } else if slope.lo > 0.0 {
+            Interval::new(start.lo, wider.hi)
+        } else if slope.hi < 0.0 {
+            Interval::new(wider.lo, start.hi)
+        } else {
+            wider
+        }
+    }
+
+    /// Whether no solution leaves the guess.
+    fn holds(self, reached: Interval, slope: Interval, guess: Interval) -> bool {
+        let below = guess.lo < reached.lo || (self == Self::Ahead && slope.lo > 0.0);
+        let above = reached.hi < guess.hi || (self == Self::Ahead && slope.hi < 0.0);
+        below && above && reached.within(guess)
     }
 }
 

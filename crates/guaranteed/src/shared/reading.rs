@@ -12,7 +12,7 @@ impl Flowpipe<'_> {
 
     /// The forms of all states at `time` within the proved step, the radius holding what is
     /// missing.
-    fn forms_at(&self, time: f64) -> Vec<f64> {
+    pub(super) fn forms_at(&self, time: f64) -> Vec<f64> {
         let polynomial = &self.polynomial;
         let shape = polynomial.shape;
         let elapsed = Interval::point(time) - Interval::point(self.time);

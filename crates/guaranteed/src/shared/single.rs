@@ -179,6 +179,10 @@ impl Stepper for SingleSet<'_> {
         self.flowpipe.tube(from, to)
     }
 
+    fn observed(&mut self, from: f64, to: f64) -> Option<Vec<Interval>> {
+        self.flowpipe.observed(from, to)
+    }
+
     fn advance(&mut self) {
         self.flowpipe.advance();
     }

@@ -36,6 +36,12 @@ pub(super) trait Stepper {
     fn boxes_at(&mut self, time: f64) -> Vec<Interval>;
     /// All states throughout a part of the proved step.
     fn tube(&mut self, from: f64, to: f64) -> Vec<Interval>;
+    /// What is asked for beside the states, from `from` to `to` in the proved step, where more is known of it than
+    /// follows from the boxes.
+    fn observed(&mut self, from: f64, to: f64) -> Option<Vec<Interval>> {
+        let _ = (from, to);
+        None
+    }
     /// Moves to the end of the proved step.
     fn advance(&mut self);
     /// Moves to `until` while switches are open, and returns the tube.

@@ -17,6 +17,9 @@ const LEAST_STEP: f64 = 1e-13;
 const GROWTH_AFTER_HALVING: f64 = 1.1;
 const GROWTH: f64 = 2.0;
 
+/// The part of the run that a step takes where series do not exist.
+const SINGULAR_STEP: f64 = 1e-8;
+
 /// So many steps must get on by at least this part of the run.
 const STEPS_WITHOUT_PROGRESS: usize = 2000;
 const LEAST_PROGRESS: f64 = 1e-4;
@@ -40,18 +43,18 @@ pub(super) fn run_time_loop(
     stepper: &mut dyn Stepper,
     watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
-    let visible = ..problem.names.len();
     let mut time_loop = TimeLoop::new(problem, options, distribution);
     let mut outputs = Outputs::new(problem, options, watcher);
-    outputs.begin(&stepper.boxes()[visible]);
     let stopped = time_loop.run(stepper, &mut outputs).err();
-    outputs.finish(time_loop.time, &stepper.boxes());
+    outputs.finish(time_loop.time, stepper);
+    let (states, observed) = outputs.into_last();
 
     EnclosureOutcome {
         reached: time_loop.time,
         steps: time_loop.steps,
         rejected: time_loop.rejected,
-        states: stepper.boxes()[visible].to_vec(),
+        states,
+        observed,
         stopped,
         remarks: Vec::new(),
     }
@@ -112,10 +115,13 @@ impl<'a> TimeLoop<'a> {
         outputs: &mut Outputs<'_>,
     ) -> Result<(), StopReason> {
         let end = self.next_threshold().min(self.problem.stop_time);
+        let end = end.min(self.problem.next_mark(self.time));
         let switches = self.switches(self.time, end);
         stepper
             .enter(self.time, &switches)
             .map_err(|failure| self.blown_up(failure))?;
+        outputs.set_switches(&switches);
+        outputs.begin(stepper, true);
 
         while self.time < end {
             self.step(end, stepper, outputs)?;
@@ -138,6 +144,7 @@ impl<'a> TimeLoop<'a> {
         let length = until - from;
         let rounding = length < ROUNDING * self.problem.duration();
         let count = if rounding { 1 } else { CROSSING_STEPS };
+        outputs.begin(stepper, false);
 
         for step in 1..=count {
             let end = if step == count {
@@ -149,6 +156,7 @@ impl<'a> TimeLoop<'a> {
             let tube = stepper
                 .cross(end, &switches)
                 .map_err(|failure| self.blown_up(failure))?;
+            outputs.set_switches(&switches);
             outputs.crossed(self.time, end, &tube, &stepper.boxes());
             self.time = end;
         }
@@ -196,9 +204,12 @@ impl TimeLoop<'_> {
         stepper: &mut dyn Stepper,
         outputs: &mut Outputs<'_>,
     ) -> Result<(), StopReason> {
-        let proposed = stepper
-            .propose(self.time, end)
-            .map_err(|failure| self.blown_up(failure))?;
+        let proposed = match stepper.propose(self.time, end) {
+            Err(failure @ StepFailure::Unbounded { .. }) => {
+                return self.leave_singularity(failure, end, stepper, outputs);
+            }
+            proposed => proposed.map_err(|failure| self.blown_up(failure))?,
+        };
         let limit = self.limit(end);
         let mut length = self.first_length(proposed).min(limit - self.time);
         self.halved = false;
@@ -222,6 +233,27 @@ impl TimeLoop<'_> {
                 Err(failure) => length = self.halve(length, failure)?,
             }
         }
+    }
+
+    /// Where derivatives have no series, as that of a root at zero, but are bounded: a very short step on a box leads
+    /// away from there.
+    fn leave_singularity(
+        &mut self,
+        failure: StepFailure,
+        end: f64,
+        stepper: &mut dyn Stepper,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<(), StopReason> {
+        let until = self.time + SINGULAR_STEP * self.problem.duration();
+        let until = until.min(self.limit(end));
+        let switches = self.switches(self.time, until);
+        let tube = stepper
+            .cross(until, &switches)
+            .map_err(|_| self.blown_up(failure))?;
+        outputs.crossed(self.time, until, &tube, &stepper.boxes());
+        self.time = until;
+        self.steps += 1;
+        self.check_progress(stepper)
     }
 
     /// What is proposed, unless the last step was much shorter.

@@ -444,7 +444,6 @@ pub(crate) fn usable(made: [f64; 2], start: f64, last_event: f64) -> usize {
 
 impl Checkpoint for Scheduler {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.slice(&mut self.last)?;
         archive.slice(&mut self.ends)
     }
 }

@@ -31,6 +31,7 @@ use crate::plan::GridPlan;
 use crate::predictions::Predictions;
 use crate::ranges::Ranges;
 use crate::registry::solver::SolverAdvice;
+use crate::saved_steps::visit_steps;
 use crate::solver_memory::visit_solver;
 use crate::step_bounds::StepBounds;
 pub use criterion::Criterion;
@@ -395,7 +396,8 @@ impl Method for Ifosmondi<'_> {
 impl Checkpoint for Ifosmondi<'_> {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.same("the method", &NAME.to_owned())?;
-        visit_fields!(archive, self.steps, self.errors, self.ranges);
+        visit_steps(&mut self.steps, archive)?;
+        visit_fields!(archive, self.errors, self.ranges);
         visit_fields!(archive, self.extrapolation, self.predictions);
         archive.slice(&mut self.unknowns)?;
         archive.slice(&mut self.residual)?;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::interface_vector::Stacking;
 use crate::plan::GridPlan;
 use crate::ranges::Ranges;
+use crate::saved_steps::OnGrid;
 use crate::step_bounds::StepBounds;
 use crate::step_limits::StepLimits;
 
@@ -40,6 +41,26 @@ const MOST_REJECTIONS: usize = 20;
 pub(super) enum StepSource {
     Given(GridPlan),
     Chosen(Chooser),
+}
+
+impl OnGrid for StepSource {
+    fn grid(&self) -> Grid {
+        match self {
+            Self::Given(plan) => OnGrid::grid(plan),
+            Self::Chosen(chooser) => chooser.grid(),
+        }
+    }
+
+    fn set_grid(&mut self, grid: Grid) {
+        match self {
+            Self::Given(plan) => plan.set_grid(grid),
+            Self::Chosen(chooser) => chooser.set_grid(grid),
+        }
+    }
+
+    fn keeps_to_grid(&self) -> bool {
+        matches!(self, Self::Given(_))
+    }
 }
 
 impl StepSource {
@@ -74,6 +95,20 @@ pub(super) struct Chooser {
     allowed: f64,
     size: f64,
     rejections: usize,
+}
+
+impl OnGrid for Chooser {
+    fn grid(&self) -> Grid {
+        self.limits.grid()
+    }
+
+    fn set_grid(&mut self, grid: Grid) {
+        self.limits.set_grid(grid);
+    }
+
+    fn keeps_to_grid(&self) -> bool {
+        false
+    }
 }
 
 impl Chooser {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::plan::GridPlan;
+use crate::saved_steps::{OnGrid, visit_steps};
 
 /// Where steps come from.
 pub(crate) enum Steps<Controller> {
@@ -50,11 +51,11 @@ impl<Controller> Steps<Controller> {
     }
 }
 
-impl<Controller: Serialize + DeserializeOwned> Checkpoint for Steps<Controller> {
+impl<Controller: OnGrid + Serialize + DeserializeOwned> Checkpoint for Steps<Controller> {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
         match self {
-            Self::Fixed(plan) => archive.field(plan),
-            Self::Adaptive(controller) => archive.field(controller.as_mut()),
+            Self::Fixed(plan) => visit_steps(plan, archive),
+            Self::Adaptive(controller) => visit_steps(controller.as_mut(), archive),
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::coupling::Coupling;
 use crate::interface_system::InterfaceSystem;
 use crate::ranges::Ranges;
 use crate::rates::Rates;
+use crate::saved_steps::OnGrid;
 use crate::state_counts::total_states;
 use crate::step_bounds::StepBounds;
 use crate::step_limits::StepLimits;
@@ -74,6 +75,20 @@ impl Misses {
             self.worst = error;
             self.time = time;
         }
+    }
+}
+
+impl OnGrid for SignalErrorController {
+    fn grid(&self) -> Grid {
+        self.limits.grid()
+    }
+
+    fn set_grid(&mut self, grid: Grid) {
+        self.limits.set_grid(grid);
+    }
+
+    fn keeps_to_grid(&self) -> bool {
+        false
     }
 }
 

@@ -12,6 +12,7 @@ use super::tuning::{
     MOST_MAGNIFYING, MOST_REFUSALS, OUT_OF_SHORTEST, REFUSED_AT_LEAST, REFUSED_AT_MOST, SAFETY,
     SHARES, SHRINKAGE, STEERED, STEERING, STEERING_AFTER, USUAL_OF_RUN, WHOLE,
 };
+use crate::saved_steps::OnGrid;
 use crate::shape::Shape;
 use crate::step_bounds::StepBounds;
 use crate::step_limits::StepLimits;
@@ -42,6 +43,20 @@ pub(super) struct Parts {
     pub total: f64,
     /// Points that the memory extrapolates through.
     pub points: usize,
+}
+
+impl OnGrid for Controller {
+    fn grid(&self) -> Grid {
+        self.limits.grid()
+    }
+
+    fn set_grid(&mut self, grid: Grid) {
+        self.limits.set_grid(grid);
+    }
+
+    fn keeps_to_grid(&self) -> bool {
+        false
+    }
 }
 
 impl Controller {

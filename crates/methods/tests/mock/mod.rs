@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use dovetail_core::{
     Capabilities, Connections, Ending, Error, Grid, Input, Interface, Knot, Linearization,
     Linearize, MAX_DEGREE, MacroStep, Method, Notice, Observer, Orchestrator, Output, Response,
-    Signal, SignalKind, Source, Statistics, StepRule, System, Trial, Workers,
+    RunState, Signal, SignalKind, Source, Statistics, StepRule, System, Trial, Workers,
 };
 use dovetail_equations::{Definition, Model, NativeSystem};
 use dovetail_methods::{
@@ -480,18 +480,20 @@ pub fn run(
     let start = initialize(&connections, &mut workers, 0.0, method.derivatives()).unwrap();
     let never = AtomicBool::new(false);
     let mut observers = [observer];
+    let mut state = RunState::new(&connections, method.as_ref());
     let mut orchestrator = Orchestrator::new(
         &connections,
         method.as_mut(),
         &mut workers,
         &mut observers,
         &never,
+        &mut state,
     );
     let ending = orchestrator
         .run(start, stop)
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(ending, Ending::Finished);
-    let statistics = orchestrator.statistics();
+    let statistics = state.statistics();
     Done {
         statistics,
         warnings: method.warnings(),

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::aliases::originals;
 use super::{RunPage, TIME_UNIT};
 use crate::page::encoded;
+use crate::picture::{Curve, Panel, Picture};
 use crate::variables::{Kind, Variable};
 
 /// So many curves are drawn at first where nobody has chosen.
@@ -171,6 +172,61 @@ impl<'a> Curves<'a> {
             connected
         };
         first.into_iter().take(MOST_AT_FIRST).collect()
+    }
+
+    /// The variables that are drawn at first as a figure, over time or over the variable `x`.
+    pub fn picture(&self, x: Option<&str>) -> Picture {
+        let over = x.and_then(|name| self.by_name.get(name)).copied();
+        let over = over.map(|index| self.originals[index].unwrap_or(index));
+        let mut panels: Vec<Panel> = Vec::new();
+        for index in self
+            .shown()
+            .into_iter()
+            .filter(|index| Some(*index) != over)
+        {
+            let title = match self.unit(index) {
+                Some(unit) if unit != "1" => format!("[{unit}]"),
+                _ => String::new(),
+            };
+            let curve = self.curve(index, over);
+            match panels.iter_mut().find(|panel| panel.title == title) {
+                Some(panel) => panel.curves.push(curve),
+                None => panels.push(Panel {
+                    title,
+                    curves: vec![curve],
+                }),
+            }
+        }
+        for panel in &mut panels {
+            panel.name_alone();
+        }
+        Picture {
+            x_label: over.map_or(format!("time [{TIME_UNIT}]"), |index| self.label(index)),
+            panels,
+            orbit: over.is_some(),
+        }
+    }
+
+    fn curve(&self, index: usize, over: Option<usize>) -> Curve {
+        let abscissas = over.map_or(self.page.trajectory.times(), |over| self.columns[over]);
+        let points = abscissas
+            .iter()
+            .copied()
+            .zip(self.columns[index].iter().copied());
+        Curve {
+            name: self.at(index).name.clone(),
+            points: points.collect(),
+            held: over.is_none() && is_held(self.at(index), self.page.connections),
+        }
+    }
+
+    /// A name with its unit.
+    fn label(&self, index: usize) -> String {
+        let name = &self.at(index).name;
+        match self.unit(index) {
+            Some(unit) if unit != "1" => format!("{name} [{unit}]"),
+            _ => name.clone(),
+        }
     }
 
     /// What the method reports about itself: sizes of steps first, errors last.

@@ -12,6 +12,7 @@ use dovetail_core::Connections;
 use serde_json::{Value, json};
 
 use crate::page::{Origin, Page, encoded};
+use crate::picture::Picture;
 use crate::summary::RunSummary;
 use crate::trajectory::Trajectory;
 use crate::variables::Selection;
@@ -52,6 +53,11 @@ impl RunPage<'_> {
     /// The page: one file that loads nothing.
     pub fn render(&self) -> String {
         PAGE.render(self.title(), self.origin, self.data())
+    }
+
+    /// The variables that are drawn at first as one figure, over time or over the variable `x`.
+    pub fn picture(&self, x: Option<&str>) -> Picture {
+        Curves::of(self).picture(x)
     }
 
     fn title(&self) -> &str {

@@ -208,10 +208,10 @@ fn sample(table: &SystemTable, problems: &mut Vec<Problem>) -> Option<f64> {
 fn bounds(name: &Spanned<String>, value: &Spanned<Given>, problems: &mut Vec<Problem>) -> Bounds {
     match value.get_ref().bounds() {
         Err(message) => problems.push(Problem::at(value.span(), message)),
-        Ok(Bounds { lower, upper }) if !(lower.is_finite() && upper.is_finite()) => {
+        Ok(Bounds { lower, upper, .. }) if !(lower.is_finite() && upper.is_finite()) => {
             problems.push(not_finite(name, value));
         }
-        Ok(Bounds { lower, upper }) if lower > upper => {
+        Ok(Bounds { lower, upper, .. }) if lower > upper => {
             let name = name.get_ref();
             let message = format!("the box of `{name}` is empty: {lower} is above {upper}");
             let problem = Problem::at(value.span(), message);

@@ -103,10 +103,7 @@ fn middles(bounds: &[Bounds]) -> Vec<f64> {
 }
 
 fn intervals(bounds: &[Bounds]) -> Vec<Interval> {
-    let bounds = bounds.iter();
-    bounds
-        .map(|bounds| Interval::new(bounds.lower, bounds.upper))
-        .collect()
+    bounds.iter().map(Bounds::interval).collect()
 }
 
 /// Delays are positive, whatever their parameters are.

@@ -12,7 +12,7 @@ use crate::diagnostic::Problem;
 use crate::file::toml_file::ConnectionTable;
 use crate::fmu::unit_of_measure::conversion;
 use crate::source::part::Part;
-use crate::source::value::Given;
+use crate::source::value::{Bounds, Given};
 use crate::units::unit_named;
 
 /// An input or output, as stacked position.
@@ -48,13 +48,16 @@ pub(crate) fn connect(
         fed,
         mappings,
         warnings,
+        disturbances,
         open,
         ..
     } = resolver;
     let (sources, places) = fed.into_iter().flatten().unzip();
+    let connected = finish(interfaces, sources, places, mappings, warnings);
     Ok(Connected {
+        disturbances,
         open,
-        ..finish(interfaces, sources, places, mappings, warnings)
+        ..connected
     })
 }
 
@@ -71,6 +74,7 @@ struct Resolver<'a> {
     /// Whether inputs that nothing feeds are left to whoever runs the model, and which these are.
     opens: bool,
     open: Vec<usize>,
+    disturbances: Vec<(usize, Bounds)>,
 }
 
 impl<'a> Resolver<'a> {
@@ -95,6 +99,7 @@ impl<'a> Resolver<'a> {
             warnings,
             opens: false,
             open: Vec::new(),
+            disturbances: Vec::new(),
         }
     }
 
@@ -138,7 +143,13 @@ impl<'a> Resolver<'a> {
         let ConnectionTable { from, value, to } = table.get_ref();
         match (from, value) {
             (Some(from), None) => self.output(from, input, to),
-            (None, Some(value)) => constant(value),
+            (None, Some(value)) => match between(value)? {
+                Some(bounds) => {
+                    self.disturbances.push((input.stacked, bounds));
+                    Ok(Source::Constant(bounds.middle()))
+                }
+                None => constant(value),
+            },
             (Some(_), Some(_)) => Err(Problem::at(
                 table.span(),
                 "a connection has `from` or `value`, not both",
@@ -415,13 +426,39 @@ impl<'a> Resolver<'a> {
     }
 }
 
+/// The bounds of `{ between = [lower, upper] }`.
+fn between(value: &Spanned<toml::Value>) -> Result<Option<Bounds>, Problem> {
+    let toml::Value::Table(table) = value.get_ref() else {
+        return Ok(None);
+    };
+    let refuse = |message: String| {
+        let problem = Problem::at(value.span(), message);
+        problem.help(
+            "write { between = [-0.1, 0.1] }, or a number, or an expression of time in quotes",
+        )
+    };
+    let Some(given) = table.get("between").filter(|_| table.len() == 1) else {
+        return Err(refuse(
+            "a value as a table has the one key `between`".to_owned(),
+        ));
+    };
+    let bounds = match Given::of(given) {
+        Some(list @ Given::List(_)) => list.bounds().map_err(refuse)?,
+        _ => return Err(refuse("`between` is a list of two numbers".to_owned())),
+    };
+    let Bounds { lower, upper, .. } = bounds;
+    if !(lower.is_finite() && upper.is_finite() && lower <= upper) {
+        let message = format!(
+            "nothing is between {lower} and {upper}: two finite numbers are needed, the smaller one first"
+        );
+        return Err(refuse(message));
+    }
+    Ok(Some(bounds))
+}
+
 fn constant(value: &Spanned<toml::Value>) -> Result<Source, Problem> {
     let refuse = |message: &str| Err(Problem::at(value.span(), message));
     match value.get_ref() {
-        toml::Value::Table(table) if table.contains_key("between") => refuse(
-            "`between` bounds a value for `enclose`, which does not know it yet: give a number or \
-             an expression of time",
-        ),
         given => match Given::of(given) {
             Some(Given::Boolean(truth)) => Ok(Source::Constant(f64::from(u8::from(truth)))),
             Some(given) => match given.number() {

@@ -7,6 +7,7 @@ use crate::diagnostic::Problem;
 use crate::equations::source::NAME as EQUATIONS;
 use crate::expressions::{Formula, Known, Unresolved, defined_in, names_in, resolve};
 use crate::file::toml_file::{ModelFile, within_string};
+use crate::scenario::SharedConstant;
 use crate::source::table::{Named, SystemTable};
 use crate::source::value::Given;
 
@@ -38,8 +39,36 @@ pub(crate) fn constants(text: &str, file: &ModelFile) -> Result<Known, Problem> 
     }
     let known = Known::new();
     let values = values(text, &file.constants, &known)?;
-    let names = file.constants.keys().map(|name| name.get_ref().clone());
+    let names = file.constants.iter();
+    let names = names.filter(|(_, value)| !is_box(value));
+    let names = names.map(|(name, _)| name.get_ref().clone());
     Ok(names.zip(values).collect())
+}
+
+fn is_box(value: &Spanned<Given>) -> bool {
+    matches!(value.get_ref(), Given::List(_))
+}
+
+/// The constants that are boxes: only equations know them.
+fn boxed(file: &ModelFile) -> Vec<(String, Given)> {
+    let boxed = file.constants.iter().filter(|(_, value)| is_box(value));
+    boxed
+        .map(|(name, value)| (name.get_ref().clone(), value.get_ref().clone()))
+        .collect()
+}
+
+/// A box that a constant is.
+fn check_box(name: &str, value: &Spanned<Given>) -> Result<(), Problem> {
+    let refuse = |message: String| Problem::at(value.span(), message);
+    let bounds = value.get_ref().bounds().map_err(refuse)?;
+    let sound =
+        bounds.lower.is_finite() && bounds.upper.is_finite() && bounds.lower <= bounds.upper;
+    if !sound {
+        let message =
+            format!("the box of `{name}` has to be two finite numbers, the smaller one first");
+        return Err(refuse(message));
+    }
+    Ok(())
 }
 
 /// The values of a table of numbers and expressions.
@@ -48,6 +77,7 @@ fn values(text: &str, table: &Named<Given>, known: &Known) -> Result<Vec<f64>, P
     for (name, value) in table {
         match value.get_ref() {
             Given::Text(_) => {}
+            Given::List(_) => check_box(name.get_ref(), value)?,
             given => {
                 let number = given.number().filter(|number| number.is_finite());
                 let message = || {
@@ -73,7 +103,8 @@ fn values(text: &str, table: &Named<Given>, known: &Known) -> Result<Vec<f64>, P
     })?;
     let mut found = found.into_iter();
 
-    let each = table.iter().map(|(name, value)| match value.get_ref() {
+    let numbered = table.iter().filter(|(_, value)| !is_box(value));
+    let each = numbered.map(|(name, value)| match value.get_ref() {
         Given::Text(_) => found.next().unwrap_or(f64::NAN),
         _ => {
             let known = numbers.iter().find(|(known, _)| known == name.get_ref());
@@ -115,14 +146,25 @@ pub(crate) fn settle(
     constants: &Known,
     catalog: &Catalog,
 ) -> Result<(), Problem> {
-    for table in file.systems.values_mut() {
+    let boxed = boxed(file);
+    for (name, table) in &mut file.systems {
         let table = table.get_mut();
         table.constants.clone_from(constants);
         if catalog.kind_of(table).name() != EQUATIONS {
             continue;
         }
         settle_parameters(text, table, constants)?;
-        add_constants(table, constants);
+        let numbers = constants.iter();
+        let numbers = numbers.map(|(name, value)| (name.clone(), Given::Number(*value)));
+        let all: Vec<(String, Given)> = numbers.chain(boxed.iter().cloned()).collect();
+        for constant in add_constants(table, &all) {
+            if boxed.iter().any(|(name, _)| *name == constant) {
+                file.shared.push(SharedConstant {
+                    constant,
+                    system: name.get_ref().clone(),
+                });
+            }
+        }
     }
     Ok(())
 }
@@ -185,8 +227,8 @@ fn check_boxes(
 }
 
 /// What the equations mention and the system does not declare is a constant, if there is one.
-fn add_constants(table: &mut SystemTable, constants: &Known) {
-    let used: Vec<(String, f64)> = {
+fn add_constants(table: &mut SystemTable, constants: &[(String, Given)]) -> Vec<String> {
+    let used: Vec<(String, Given)> = {
         let texts = texts(table);
         let declared = declared(table);
         let mentioned = |name: &str| {
@@ -199,12 +241,13 @@ fn add_constants(table: &mut SystemTable, constants: &Known) {
             .filter(|(name, _)| !declared.contains(&name.as_str()) && mentioned(name));
         open.cloned().collect()
     };
+    let names = used.iter().map(|(name, _)| name.clone()).collect();
     for (name, value) in used {
-        table.parameters.insert(
-            Spanned::new(0..0, name),
-            Spanned::new(0..0, Given::Number(value)),
-        );
+        table
+            .parameters
+            .insert(Spanned::new(0..0, name), Spanned::new(0..0, value));
     }
+    names
 }
 
 /// All expressions of a system.

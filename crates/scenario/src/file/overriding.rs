@@ -1,5 +1,7 @@
 //! Values that the user sets, written into the tables of a model file.
 
+use toml::Spanned;
+
 use crate::catalog::Catalog;
 use crate::diagnostic::Problem;
 use crate::file::toml_file::ModelFile;
@@ -28,7 +30,10 @@ fn set(
     let constant = qualified.strip_prefix("constants.").unwrap_or(qualified);
     if let Some(entry) = entry(&mut file.constants, constant) {
         let refuse = |what: String| Problem::of_value(qualified, value, what);
-        *entry = number(value).map(Given::Number).map_err(refuse)?;
+        *entry = match value.starts_with('[') {
+            true => given(qualified, value, false)?,
+            false => number(value).map(Given::Number).map_err(refuse)?,
+        };
         return Ok(());
     }
     let place = qualified.split_once('.').and_then(|(system, name)| {
@@ -55,8 +60,25 @@ fn set(
     let Some(entry) = found else {
         return Err(unknown(file, qualified, value));
     };
-    *entry = given(qualified, value, input)?;
+    let given = given(qualified, value, input)?;
+    *entry = given.clone();
+    if let (true, Some(number)) = (input, given.number()) {
+        settle_disturbance(file, qualified, number);
+    }
     Ok(())
+}
+
+/// An input of which only bounds are known has this value instead.
+fn settle_disturbance(file: &mut ModelFile, qualified: &str, number: f64) {
+    for connection in &mut file.connections {
+        let connection = connection.get_mut();
+        let bounded = |value: &&mut Spanned<toml::Value>| value.get_ref().is_table();
+        if connection.to.get_ref() == qualified
+            && let Some(value) = connection.value.as_mut().filter(bounded)
+        {
+            *value.get_mut() = toml::Value::Float(number);
+        }
+    }
 }
 
 fn entry<'a>(values: &'a mut Named<Given>, name: &str) -> Option<&'a mut Given> {

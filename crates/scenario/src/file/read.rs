@@ -206,6 +206,7 @@ impl ModelTable<'_> {
                 let scenario = Scenario::new(source, self.name(), times, parts, connected);
                 Ok(Scenario {
                     warnings: [warnings, scenario.warnings].concat(),
+                    shared: self.file.shared.clone(),
                     system_places: names,
                     choices,
                     changes: self.changes.clone(),

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::diagnostic::{Problem, SourceText};
+use crate::scenario::SharedConstant;
 use crate::source::table::{Named, SystemTable};
 use crate::source::value::Given;
 
@@ -31,6 +32,9 @@ pub(crate) struct ModelFile {
     /// `name`, and the method's options.
     #[serde(default)]
     pub method: Named<toml::Value>,
+    /// Constants that are boxes, with the systems that use them.
+    #[serde(skip)]
+    pub shared: Vec<SharedConstant>,
 }
 
 impl ModelFile {
@@ -46,6 +50,7 @@ impl ModelFile {
             systems,
             connections,
             method,
+            shared: _,
         } = next;
         let twice = !method.is_empty() && !self.method.is_empty()
             || !constants.is_empty() && !self.constants.is_empty()

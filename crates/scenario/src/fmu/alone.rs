@@ -87,6 +87,7 @@ fn with_inputs_held(part: &Part, warnings: Vec<String>, opens: bool) -> Connecte
         mappings: vec![Vec::new()],
         warnings,
         open,
+        disturbances: Vec::new(),
     }
 }
 

@@ -43,9 +43,11 @@ impl Session<'_> {
             self.workers.as_mut(),
             &mut [],
             interrupted,
+            &mut self.state,
         );
         let ended = run.run(std::mem::take(&mut self.start), until);
-        let (reached, present) = (run.reached(), run.latest().to_vec());
+        let present = run.latest().to_vec();
+        let reached = self.state.reached();
         self.check_ending(ended, reached)?;
 
         let remark = (reached != until).then(|| self.not_reached(reached, until));

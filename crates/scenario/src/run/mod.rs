@@ -1,5 +1,6 @@
 //! One run of a model: planned, set up once, and run.
 
+mod checkpoint;
 mod fmu_report;
 mod linearize;
 pub(crate) mod model_copy;
@@ -8,6 +9,7 @@ mod plan;
 #[cfg(feature = "mpi")]
 mod ranked;
 pub(crate) mod rehearsal;
+mod saved_fmus;
 pub(crate) mod session;
 mod steady;
 pub(crate) mod stepping;

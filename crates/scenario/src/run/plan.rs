@@ -39,6 +39,7 @@ impl Scenario {
         let stand_ins = stand_ins.map_err(|refusal| self.refused(refusal))?;
         stand_ins.raise(&mut found);
         let mut warnings: Vec<Notice> = stand_ins.warnings.into_iter().map(Notice::from).collect();
+        warnings.extend(self.middles_taken().map(Notice::from));
         warnings.extend(self.unfitting(step).into_iter().map(Notice::from));
         warnings.extend(self.noisy(kind, options, &found));
         let context = self.context(options, step, found);

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use dovetail_core::{
-    Archive, Ending, Error, LinearizeTask, Method, MethodQuality, Notice, Observer, Orchestrator,
+    Ending, Error, LinearizeTask, Method, MethodQuality, Notice, Observer, Orchestrator, RunState,
     Statistics, StepRule, System, Task, Work, Workers, check_finite, readable,
 };
 use dovetail_fmi::Costs;
@@ -58,9 +58,14 @@ pub struct Session<'a> {
     pub(super) scenario: &'a Scenario,
     options: RunOptions,
     clock: Instant,
+    /// How long the run had taken where it goes on from a checkpoint.
+    pub(super) earlier_seconds: f64,
     pub(super) workers: Box<dyn Workers>,
     pub(super) kind: &'static dyn MethodKind,
     pub(super) method: Box<dyn Method + 'a>,
+    pub(super) state: RunState,
+    /// Whether its observers have seen the start, or it goes on from a checkpoint.
+    pub(super) begun: bool,
     reason: Option<String>,
     step: Option<f64>,
     pub(super) start: Vec<Task>,
@@ -151,79 +156,66 @@ impl Session<'_> {
 
     /// Runs to the end, watched by `observers`. Raising `interrupted` ends it after the step under way.
     pub fn run(mut self, observers: &mut [&mut dyn Observer], interrupted: &AtomicBool) -> RunEnd {
-        let mut run = Orchestrator::new(
-            &self.scenario.connections,
-            self.method.as_mut(),
-            self.workers.as_mut(),
-            observers,
-            interrupted,
-        );
-        let ending = run.run(std::mem::take(&mut self.start), self.scenario.stop_time);
-        let (reached, statistics) = (run.reached(), run.statistics());
-
-        self.conclude(ending, reached, statistics)
+        let ending = self.proceed(self.scenario.stop_time, observers, interrupted);
+        self.conclude(ending, observers)
     }
 
-    /// Runs until `interrupted` is raised, or to the end; then what the rest of the run depends on.
-    pub fn run_to_checkpoint(
+    /// Begins, if that has not happened, and goes on to the first communication time that is not before `until`: a run in
+    /// several parts has the bits of a run in one. How it has ended, if it has; [`Ending::Finished`] also where `until` is reached.
+    pub fn proceed(
         &mut self,
+        until: f64,
         observers: &mut [&mut dyn Observer],
         interrupted: &AtomicBool,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<Ending, Error> {
+        let start = (!self.begun).then(|| std::mem::take(&mut self.start));
+        self.begun = true;
         let mut run = Orchestrator::new(
             &self.scenario.connections,
             self.method.as_mut(),
             self.workers.as_mut(),
             observers,
             interrupted,
+            &mut self.state,
         );
-        run.run(std::mem::take(&mut self.start), self.scenario.stop_time)?;
-        let mut archive = Archive::writer();
-        run.checkpoint(&mut archive)?;
 
-        Ok(archive.into_bytes())
+        match start.map(|start| run.begin(start)).transpose()?.flatten() {
+            Some(ending) => Ok(ending),
+            None => run.proceed(until),
+        }
     }
 
-    /// Goes on from a checkpoint of the same model under the same options, with the bits of a run that never stopped.
-    pub fn resume(
-        mut self,
-        checkpoint: Vec<u8>,
-        observers: &mut [&mut dyn Observer],
-        interrupted: &AtomicBool,
-    ) -> Result<RunEnd, Error> {
-        let mut run = Orchestrator::new(
-            &self.scenario.connections,
-            self.method.as_mut(),
-            self.workers.as_mut(),
-            observers,
-            interrupted,
-        );
-        run.checkpoint(&mut Archive::reader(checkpoint))?;
-        let ending = run.resume(self.scenario.stop_time);
-        let (reached, statistics) = (run.reached(), run.statistics());
-
-        Ok(self.conclude(ending, reached, statistics))
-    }
-
-    fn conclude(
+    /// The run has ended so; what it cost and how good it is.
+    pub fn conclude(
         mut self,
         ending: Result<Ending, Error>,
-        reached: f64,
-        statistics: Statistics,
+        observers: &mut [&mut dyn Observer],
     ) -> RunEnd {
+        let never = AtomicBool::new(false);
+        let mut run = Orchestrator::new(
+            &self.scenario.connections,
+            self.method.as_mut(),
+            self.workers.as_mut(),
+            observers,
+            &never,
+            &mut self.state,
+        );
+        let ending = run.finish(ending);
         let ending = interrupted_after_all(ending, &mut self.warnings);
+        let reached = self.state.reached();
         if let Ok(Ending::Requested { system }) = ending {
             let name = self.scenario.parts[system].name();
             let time = readable(reached);
             let remark = format!("`{name}` asked for the end of the simulation at t = {time} s");
             self.remarks.push(remark);
         }
-        self.end(ending, reached, statistics)
+        self.end(ending, reached)
     }
 
     /// What there is to say of a run that is over.
-    fn end(self, ending: Result<Ending, Error>, reached: f64, statistics: Statistics) -> RunEnd {
+    fn end(self, ending: Result<Ending, Error>, reached: f64) -> RunEnd {
         let work = self.work();
+        let wall_seconds = self.wall_seconds();
         let workers = self.workers.choice();
         drop(self.workers); // systems in other processes report when they end
         let reports = self.reports.iter().map(|report| report.read().unzip());
@@ -237,15 +229,20 @@ impl Session<'_> {
             step: self.step,
             reached,
             ending,
-            statistics,
+            statistics: self.state.statistics(),
             work,
             workers,
-            wall_seconds: self.clock.elapsed().as_secs_f64(),
+            wall_seconds,
             warnings: [own, self.warnings, self.method.warnings(), inside.warnings].concat(),
             remarks: [self.remarks, self.method.remarks(), inside.remarks].concat(),
             costs,
             quality: self.method.quality(),
         }
+    }
+
+    /// Elapsed time of the run so far, in all its parts.
+    pub(super) fn wall_seconds(&self) -> f64 {
+        self.earlier_seconds + self.clock.elapsed().as_secs_f64()
     }
 
     /// The work of the systems, without that before the run.
@@ -307,8 +304,11 @@ impl Scenario {
             scenario: self,
             options: options.clone(),
             clock,
+            earlier_seconds: 0.0,
             workers,
             kind,
+            state: RunState::new(&self.connections, method.as_ref()),
+            begun: false,
             method,
             reason,
             step,

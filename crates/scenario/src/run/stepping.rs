@@ -8,9 +8,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use dovetail_core::{
-    Archive, Ending, Error, Grid, Knot, Orchestrator, RunState, Statistics, StepRule,
-};
+use dovetail_core::{Capabilities, Ending, Error, Grid, Knot, Orchestrator, RunState, StepRule};
 use dovetail_methods::{Context, reinitialize};
 
 use super::session::Session;
@@ -30,7 +28,6 @@ pub struct SteppedRun<'a> {
     session: Session<'a>,
     options: RunOptions,
     context: Context<'a>,
-    state: Option<RunState>,
 }
 
 impl Scenario {
@@ -46,62 +43,25 @@ impl Scenario {
         }
 
         let context = self.plan(options)?.context;
-        let start = std::mem::take(&mut session.start);
-        let mut run = SteppedRun {
+        let begun = session.proceed(self.start_time, &mut [], &NEVER);
+        begun.map_err(|error| self.blame(&error))?;
+        Ok(SteppedRun {
             session,
             options: options.clone(),
             context,
-            state: None,
-        };
-        let begun = run.with_orchestrator(|run| run.begin(&start));
-        begun.map_err(|error| self.blame(&error))?;
-        Ok(run)
+        })
     }
 }
 
 impl SteppedRun<'_> {
-    /// Does something with the run as a whole; what it has been so far is kept between two parts.
-    fn with_orchestrator<T>(&mut self, part: impl FnOnce(&mut Orchestrator<'_, '_>) -> T) -> T {
-        let session = &mut self.session;
-        let mut none = [];
-        let mut run = Orchestrator::new(
-            &session.scenario.connections,
-            session.method.as_mut(),
-            session.workers.as_mut(),
-            &mut none,
-            &NEVER,
-        );
-        if let Some(state) = self.state.take() {
-            run = run.continued(state);
-        }
-        let result = part(&mut run);
-        self.state = Some(run.into_state());
-        result
-    }
-
-    fn state(&self) -> &RunState {
-        let state = self.state.as_ref();
-        state.expect("BUG: a run that goes on in parts stands somewhere between them")
-    }
-
     /// The newest outputs of all systems, stacked as the model's connections have them.
     pub fn outputs(&self) -> &[Knot] {
-        self.state().latest()
+        self.session.state.latest()
     }
 
     /// The earliest time that any system has reached.
     pub fn reached(&self) -> f64 {
-        self.state().reached()
-    }
-
-    /// The earliest time at which a system is known to switch; infinite if there is none.
-    pub fn next_event(&self) -> f64 {
-        self.state().next_event()
-    }
-
-    /// Counts so far.
-    pub fn statistics(&self) -> Statistics {
-        self.state().statistics()
+        self.session.state.reached()
     }
 
     /// The macro-step, where it is fixed.
@@ -123,7 +83,20 @@ impl SteppedRun<'_> {
     /// Goes on to a time, as far as systems do not impose their steps.
     pub fn advance_to(&mut self, until: f64) -> Result<Ending, Error> {
         let until = self.on_grid(until);
-        self.with_orchestrator(|run| run.advance_to(until))
+        let session = &mut self.session;
+        session.state.set_limit(until);
+        let ended = session.proceed(until, &mut [], &NEVER);
+        session.state.set_limit(f64::INFINITY);
+        let explained = Orchestrator::new(
+            &session.scenario.connections,
+            session.method.as_mut(),
+            session.workers.as_mut(),
+            &mut [],
+            &NEVER,
+            &mut session.state,
+        )
+        .finish(ended);
+        explained
     }
 
     /// The grid time that is meant, where a time is one but for rounding.
@@ -141,21 +114,24 @@ impl SteppedRun<'_> {
     /// Inputs from outside have jumped: outputs that depend on them at once follow, and the method
     /// starts anew.
     pub fn restart(&mut self) -> Result<(), Error> {
-        let free = |able: &dovetail_core::Capabilities| able.step_rule == StepRule::Free;
+        let free = |able: &Capabilities| able.step_rule == StepRule::Free;
         let session = &mut self.session;
         if !session.workers.capabilities().iter().all(free) {
             return Ok(()); // systems stand at different times, and hold their inputs anyway
         }
 
-        let time = self.state().reached();
-        let present = self.outputs().to_vec();
-        let session = &mut self.session;
+        let time = session.state.reached();
+        let present = session.state.latest().to_vec();
         let connections = &session.scenario.connections;
         let averages = vec![false; connections.systems()];
         let how = (session.method.derivatives(), &averages[..]);
         let (tasks, _) = reinitialize(connections, session.workers.as_mut(), time, how, &present)?;
         self.renew_method()?;
-        self.with_orchestrator(|run| run.begin(&tasks))
+        let session = &mut self.session;
+        session.state = RunState::new(connections, session.method.as_ref());
+        session.start = tasks;
+        session.begun = false;
+        session.proceed(time, &mut [], &NEVER).map(drop)
     }
 
     /// The method as it was before the run, on the same grid.
@@ -169,15 +145,12 @@ impl SteppedRun<'_> {
 
     /// All that the rest of the run depends on.
     pub fn checkpoint(&mut self) -> Result<Vec<u8>, Error> {
-        let mut archive = Archive::writer();
-        self.with_orchestrator(|run| run.checkpoint(&mut archive))?;
-        Ok(archive.into_bytes())
+        self.session.save()
     }
 
     /// Goes back, or on, to where a checkpoint was taken.
-    pub fn restore(&mut self, checkpoint: Vec<u8>) -> Result<(), Error> {
+    pub fn restore(&mut self, checkpoint: &[u8]) -> Result<(), Error> {
         self.renew_method()?;
-        let mut archive = Archive::reader(checkpoint);
-        self.with_orchestrator(|run| run.checkpoint(&mut archive))
+        self.session.restore(checkpoint)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use dovetail_guaranteed::Interval;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Bounds {
     pub lower: f64,
     pub upper: f64,
+    /// Whether it was written as a box, which may have no extent.
+    #[serde(default)]
+    pub is_box: bool,
 }
 
 impl Bounds {
@@ -17,6 +21,25 @@ impl Bounds {
         Self {
             lower: value,
             upper: value,
+            is_box: false,
+        }
+    }
+
+    /// A box of two numbers.
+    pub fn between(lower: f64, upper: f64) -> Self {
+        Self {
+            lower,
+            upper,
+            is_box: true,
+        }
+    }
+
+    /// What is enclosed: a number as the double that it is; a box with the decimal numbers that it was written with.
+    pub fn interval(&self) -> Interval {
+        if self.is_box {
+            Interval::new(not_above(self.lower), not_below(self.upper))
+        } else {
+            Interval::point(self.lower)
         }
     }
 
@@ -27,6 +50,32 @@ impl Bounds {
             self.lower + 0.5 * (self.upper - self.lower)
         }
     }
+}
+
+/// A double that is not above the decimal number that was read as `nearest`.
+fn not_above(nearest: f64) -> f64 {
+    if is_its_decimal(nearest) {
+        nearest
+    } else {
+        nearest.next_down()
+    }
+}
+
+/// A double that is not below it.
+fn not_below(nearest: f64) -> f64 {
+    if is_its_decimal(nearest) {
+        nearest
+    } else {
+        nearest.next_up()
+    }
+}
+
+/// Whether a double equals the shortest decimal number that is read as it: 0.5 does, 0.1 does not.
+fn is_its_decimal(value: f64) -> bool {
+    const ALL_DIGITS: usize = 1074;
+    let exact = format!("{value:.ALL_DIGITS$}");
+    let exact = exact.trim_end_matches('0').trim_end_matches('.');
+    exact == format!("{value}")
 }
 
 /// A value as it is written. Which of them fits depends on what it is given to.
@@ -87,7 +136,7 @@ impl Given {
             .collect::<Option<Vec<f64>>>()
             .as_deref()
         {
-            Some(&[lower, upper]) => Ok(Bounds { lower, upper }),
+            Some(&[lower, upper]) => Ok(Bounds::between(lower, upper)),
             _ => Err("expected a box of two numbers, [lower, upper]".to_owned()),
         }
     }
@@ -152,5 +201,21 @@ mod tests {
         assert_eq!(one.bounds().unwrap().middle(), 1.75);
         assert_eq!(Given::Integer(3).bounds().unwrap().middle(), 3.0);
         assert!(Given::List(vec![Given::Integer(1); 3]).bounds().is_err());
+    }
+
+    #[test]
+    fn boxes_contain_the_decimal_numbers_they_are_written_with() {
+        let written = Bounds::between(0.9, 0.1 + 1.0).interval();
+        assert_eq!(
+            (written.lo, written.hi),
+            (0.9_f64.next_down(), 1.1_f64.next_up())
+        );
+        for exact in [0.0, 1.0, -0.5, 1e20, 2.0_f64.powi(-1074) * 0.0, 0.375, -3e9] {
+            assert_eq!(
+                Bounds::between(exact, exact).interval(),
+                Interval::point(exact)
+            );
+        }
+        assert_eq!(Bounds::point(0.1).interval(), Interval::point(0.1));
     }
 }
