@@ -540,3 +540,100 @@ fn coupled(until: f64, text: &str, wires: &[&str]) -> Scenario {
         .collect();
     model(until, &(text + &connections(wires)))
 }
+
+/// A chain of masses between two walls, cut in the middle: stiffness 100, Rayleigh damping, every
+/// start value within `radius`.
+pub fn structure(masses: usize, radius: f64, stop_time: f64) -> Scenario {
+    let half = masses / 2;
+    let text = structure_half("left", 0..half, masses, radius)
+        + &structure_half("right", half..masses, masses, radius);
+    coupled(
+        stop_time,
+        &text,
+        &[
+            "left.x_edge -> right.x_near",
+            "left.v_edge -> right.v_near",
+            "right.x_edge -> left.x_near",
+            "right.v_edge -> left.v_near",
+        ],
+    )
+}
+
+/// Some masses of a chain; its input is the nearest mass of the other half.
+fn structure_half(name: &str, own: std::ops::Range<usize>, masses: usize, radius: f64) -> String {
+    let neighbor = |kind: char, mass: Option<usize>| match mass {
+        Some(mass) if own.contains(&mass) => format!("{kind}{mass}"),
+        Some(mass) if mass < masses => format!("{kind}_near"),
+        _ => "0".to_owned(),
+    };
+    let mut states = Vec::new();
+    let mut equations = String::new();
+    for mass in own.clone() {
+        let position = (0.37 * (mass + 1) as f64).sin();
+        let velocity = 0.1 * (mass as f64).cos();
+        for (kind, value) in [('x', position), ('v', velocity)] {
+            states.push(if radius == 0.0 {
+                format!("{kind}{mass} = {value:?}")
+            } else {
+                format!(
+                    "{kind}{mass} = [{:?}, {:?}]",
+                    value - radius,
+                    value + radius
+                )
+            });
+        }
+        let [left, right] = [mass.checked_sub(1), Some(mass + 1)];
+        let pull = |kind: char| {
+            let (left, right) = (neighbor(kind, left), neighbor(kind, right));
+            format!("({left} - 2 * {kind}{mass} + {right})")
+        };
+        writeln!(
+            equations,
+            "der(x{mass}) = v{mass}\nder(v{mass}) = 100 * {} + 0.1 * {} - 0.02 * v{mass}",
+            pull('x'),
+            pull('v')
+        )
+        .expect("BUG: a string");
+    }
+    let edge = if own.start == 0 {
+        own.end - 1
+    } else {
+        own.start
+    };
+    format!(
+        "[systems.{name}]\ninputs = {{ x_near = 0.0, v_near = 0.0 }}\nstates = {{ {} }}\nequations = '''\n{equations}'''\n\
+         outputs = {{ x_edge = 'x{edge}', v_edge = 'v{edge}' }}\n",
+        states.join(", ")
+    )
+}
+
+/// A cascade of equal lags, each in a system of its own: one eigenvalue, one eigenvector.
+pub fn cascade(lags: usize, radius: f64, stop_time: f64) -> Scenario {
+    let mut text = String::new();
+    for lag in 0..lags {
+        let value = 1.0 / (lag + 1) as f64;
+        let [lo, hi] = [value - radius, value + radius];
+        let start = if radius == 0.0 {
+            format!("{value:?}")
+        } else {
+            format!("[{lo:?}, {hi:?}]")
+        };
+        let input = if lag == 0 {
+            ""
+        } else {
+            "inputs = { u = 0.0 }\n"
+        };
+        let rate = if lag == 0 { "-3 * x" } else { "3 * (u - x)" };
+        writeln!(
+            text,
+            "[systems.lag{lag}]\n{input}states = {{ x = {start} }}\n\
+             equations = 'der(x) = {rate}'\noutputs = {{ x = 'x' }}"
+        )
+        .expect("BUG: a string");
+    }
+    let wires: Vec<String> = (1..lags)
+        .map(|lag| format!("lag{}.x -> lag{lag}.u", lag - 1))
+        .collect();
+    let wires: Vec<&str> = wires.iter().map(String::as_str).collect();
+    coupled(stop_time, &text, &wires)
+}

@@ -32,7 +32,7 @@ impl Flowpipe<'_> {
             Some(assumptions) => assumptions,
             None => {
                 let now = Interval::point(self.time);
-                self.field.assumptions_over(now, &self.set.boxes())
+                self.field.assumptions_over(now, &self.boxes())
             }
         }
     }

@@ -9,6 +9,7 @@ use super::field::VectorField;
 use super::linear::Linear;
 use super::loop_unknowns::{Instant, LoopUnknowns};
 use super::majorant::Majorant;
+use super::modal::{ModalErrors, ModalStep, is_constant};
 use super::observer::FormObserver;
 use super::polynomial::StepPolynomial;
 use super::set::SymbolicSet;
@@ -18,6 +19,11 @@ use crate::forms::FormShape;
 use crate::interval::Interval;
 use crate::problem::Problem;
 use crate::series::assumptions::Assumptions;
+
+/// Few errors of short runs, in times in which errors may grow by a factor of e, are a little
+/// narrower as symbols.
+const FEW_STATES: usize = 8;
+const SHORT_RUN: f64 = 200.0;
 
 /// Which boxes a run begins with.
 #[derive(Clone, Debug)]
@@ -93,6 +99,8 @@ pub(super) struct Flowpipe<'p> {
     /// The nonlinear loops, if there are.
     loop_unknowns: Option<LoopUnknowns>,
     pub(super) phase: AffinePhase,
+    /// Errors of a linear flow, which are no symbols then.
+    pub(super) modal: Option<ModalErrors>,
     parameters: Vec<Interval>,
     /// Computes what is asked for beside the states.
     pub(super) observer: Option<FormObserver>,
@@ -119,6 +127,8 @@ pub(super) struct Proved {
     pub until: f64,
     /// How far each state can be from `p` up to there.
     pub error: Vec<f64>,
+    /// The errors at its end by modes, where they are kept so.
+    pub modal: Option<ModalStep>,
 }
 
 impl<'p> Flowpipe<'p> {
@@ -149,6 +159,7 @@ impl<'p> Flowpipe<'p> {
             loop_unknowns: loops
                 .map(|loops| LoopUnknowns::new(problem, loops, parameters, &parameter_symbols)),
             phase: AffinePhase::default(),
+            modal: None,
             observer: observed
                 .map(|observed| FormObserver::new(observed, parameters, &parameter_symbols)),
             parameters: parameters.clone(),
@@ -183,6 +194,7 @@ impl Flowpipe<'_> {
         self.time = time;
         self.set_switches(switches);
         let Some(unknowns) = &mut self.loop_unknowns else {
+            self.find_modes();
             return Ok(());
         };
         if !unknowns.is_due() {
@@ -216,6 +228,51 @@ impl Flowpipe<'_> {
     }
 }
 
+/// Errors of linear flows.
+impl Flowpipe<'_> {
+    /// Between switching times: keeps errors in the modes of the flow, where it is linear in the
+    /// states and has modes that bound them.
+    ///
+    /// When the flow changes errors become symbols, which the next flow moves as it should.
+    fn find_modes(&mut self) {
+        let rest = Interval::new(self.time, self.problem.stop_time);
+        let everywhere = vec![Interval::ENTIRE; self.dimension()];
+        let rows = self.field.jacobian_over(rest, &everywhere);
+        if self
+            .modal
+            .as_ref()
+            .is_some_and(|modal| modal.belong_to(&rows))
+        {
+            return;
+        }
+
+        if let Some(modal) = self.modal.take() {
+            let (columns, lost) = modal.columns();
+            self.set.add_errors(&columns, &lost);
+        }
+        if !is_constant(&rows) {
+            return;
+        }
+
+        let rate = self.set.balance(&Majorant::of(&rows));
+        let duration = self.problem.duration();
+        if self.dimension() >= FEW_STATES || rate * duration >= SHORT_RUN {
+            self.modal = ModalErrors::of(rows, self.set.units(), duration);
+        }
+    }
+
+    /// The boxes of all states now.
+    pub fn boxes(&self) -> Vec<Interval> {
+        let boxes = self.set.boxes();
+        let Some(modal) = &self.modal else {
+            return boxes;
+        };
+        let reach = modal.reach();
+        let pairs = boxes.iter().zip(reach);
+        pairs.map(|(range, reach)| range.widened(reach)).collect()
+    }
+}
+
 /// How fast errors grow.
 impl Flowpipe<'_> {
     /// How fast errors may grow where the set is now.
@@ -238,7 +295,7 @@ impl Flowpipe<'_> {
         }
 
         let now = self.now();
-        let rows = self.field.jacobian_over(now, &self.set.boxes());
+        let rows = self.field.jacobian_over(now, &self.boxes());
         let majorant = Majorant::of(&rows);
         if !self.problem.affine {
             return majorant;
@@ -259,7 +316,7 @@ impl Flowpipe<'_> {
     /// `loss`.
     pub fn freeze(&mut self, until: f64, loss: f64) {
         let span = Interval::new(self.time, until);
-        self.field.freeze(span, &self.set.boxes(), loss);
+        self.field.freeze(span, &self.boxes(), loss);
     }
 }
 

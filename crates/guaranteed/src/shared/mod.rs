@@ -12,6 +12,7 @@ mod jacobian;
 mod linear;
 mod loop_unknowns;
 mod majorant;
+mod modal;
 mod observer;
 mod outputs;
 mod place;

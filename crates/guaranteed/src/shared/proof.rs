@@ -1,6 +1,7 @@
 //! The proof of a step: how far solutions can be from the polynomial that was built for it.
 
 use super::flowpipe::{Flowpipe, Proved};
+use super::modal::ModalStep;
 use super::stepper::StepFailure;
 use crate::interval::Interval;
 use crate::rounding::above;
@@ -47,7 +48,20 @@ impl StepSpan {
 /// A bound of the distance between `p` and every solution, and the tube that holds both.
 struct ErrorBound {
     error: Vec<f64>,
+    /// The same by modes, where they are kept so.
+    modal: Option<ModalStep>,
     tube: Vec<Interval>,
+}
+
+impl ErrorBound {
+    /// About `polynomial`.
+    fn new(polynomial: &[Interval], error: Vec<f64>) -> Self {
+        Self {
+            tube: widened(polynomial, &error),
+            error,
+            modal: None,
+        }
+    }
 }
 
 /// A box that solutions do not leave during a step, and the slopes in it.
@@ -82,6 +96,7 @@ impl Flowpipe<'_> {
                 self.proved = Some(Proved {
                     until: step.until,
                     error: bound.error,
+                    modal: bound.modal,
                 });
                 return Ok(());
             };
@@ -198,11 +213,19 @@ impl Flowpipe<'_> {
     ) -> Result<ErrorBound, StepFailure> {
         let polynomial = self.polynomial.spans(step.elapsed);
         let defect = self.integrated_defect(step, tolerances)?;
+        if let Some(modal) = &self.modal {
+            let modal = modal.after(step.length, &defect);
+            let modal = modal.ok_or(StepFailure::NoInclusion { state: 0 })?;
+            let error = finite(modal.throughout.clone())?;
+            return Ok(ErrorBound {
+                modal: Some(modal),
+                ..ErrorBound::new(&polynomial, error)
+            });
+        }
 
         if self.problem.affine {
             let error = finite(self.majorant_now().grown(step.length, &defect))?;
-            let tube = widened(&polynomial, &error);
-            return Ok(ErrorBound { error, tube });
+            return Ok(ErrorBound::new(&polynomial, error));
         }
         self.guessed_error_bound(step, &polynomial, &defect)
     }
@@ -220,7 +243,11 @@ impl Flowpipe<'_> {
             let majorant = self.field.majorant_over(step.instants, &tube);
             let error = finite(majorant.grown(step.length, defect))?;
             if error.iter().zip(&guess).all(|(e, g)| e < g) {
-                return Ok(ErrorBound { error, tube });
+                return Ok(ErrorBound {
+                    error,
+                    modal: None,
+                    tube,
+                });
             }
             guess = inflated(&error);
         }
@@ -282,12 +309,12 @@ impl Flowpipe<'_> {
 
     /// Whether no condition changes near the set: what a solution does at its edge it does beside it, too.
     fn is_continuous_around(&mut self, step: &StepSpan) -> bool {
-        let around: Vec<Interval> = self.set.boxes().iter().map(slightly_wider).collect();
+        let around: Vec<Interval> = self.boxes().iter().map(slightly_wider).collect();
         self.field.is_decided(step.instants, &around)
     }
 
     fn picard_box(&mut self, step: &StepSpan, sides: Sides) -> Result<PicardBox, StepFailure> {
-        let start = self.set.boxes();
+        let start = self.boxes();
         let mut guess = start.clone();
         let mut escaped = 0;
 

@@ -1,6 +1,7 @@
 //! What a proved step says of the states: at instants, throughout parts of it, and at its end.
 
 use super::flowpipe::Flowpipe;
+use super::modal::ModalStep;
 use crate::interval::Interval;
 
 impl Flowpipe<'_> {
@@ -13,6 +14,16 @@ impl Flowpipe<'_> {
     /// The forms of all states at `time` within the proved step, the radius holding what is
     /// missing.
     pub(super) fn forms_at(&self, time: f64) -> Vec<f64> {
+        let mut forms = self.polynomial_at(time);
+        let shape = self.polynomial.shape;
+        for (state, form) in forms.chunks_exact_mut(shape.width()).enumerate() {
+            shape.widen(form, self.proved_error(state));
+        }
+        forms
+    }
+
+    /// `p` at `time` within the proved step.
+    fn polynomial_at(&self, time: f64) -> Vec<f64> {
         let polynomial = &self.polynomial;
         let shape = polynomial.shape;
         let elapsed = Interval::point(time) - Interval::point(self.time);
@@ -21,7 +32,6 @@ impl Flowpipe<'_> {
 
         for (state, form) in forms.chunks_exact_mut(shape.width()).enumerate() {
             shape.combine(form, polynomial.series_of(state), &powers);
-            shape.widen(form, self.proved_error(state));
         }
         forms
     }
@@ -70,11 +80,30 @@ impl Flowpipe<'_> {
         let Some(until) = self.proved.as_ref().map(|proved| proved.until) else {
             return;
         };
+        let modal_step = self.proved.as_mut().and_then(|proved| proved.modal.take());
+        if let Some(step) = modal_step {
+            self.set.forms = self.polynomial_at(until);
+            self.time = until;
+            self.keep_in_modes(step);
+            return;
+        }
+
         self.set.forms = self.forms_at(until);
         self.time = until;
         self.renew_unknowns();
-
         self.set.absorb();
+    }
+}
+
+/// Errors of linear flows.
+impl Flowpipe<'_> {
+    /// Takes what a step lost, and the radii of all forms at its end.
+    fn keep_in_modes(&mut self, step: ModalStep) {
+        let radii = self.set.take_radii();
+        if let Some(modal) = &mut self.modal {
+            modal.set_radii(step.end);
+            modal.add(&radii);
+        }
     }
 }
 

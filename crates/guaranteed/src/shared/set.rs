@@ -71,6 +71,31 @@ impl SymbolicSet {
         rate
     }
 
+    /// Units, powers of two, in which all states grow alike.
+    pub fn units(&self) -> &[f64] {
+        &self.units
+    }
+
+    /// Adds symbols, given as columns, and boxes of these radii.
+    pub fn add_errors(&mut self, columns: &DMatrix<f64>, radii: &[f64]) {
+        self.shape.widen_each(&mut self.forms, radii);
+        let mut all = self.error_columns();
+        let known = all.ncols();
+        all = all.resize_horizontally(known + columns.ncols(), 0.0);
+        all.columns_mut(known, columns.ncols()).copy_from(columns);
+        let columns = self.reduced(all);
+        self.replace_errors(&columns);
+    }
+
+    /// Takes the radii of all forms away.
+    pub fn take_radii(&mut self) -> Vec<f64> {
+        let radius = self.shape.radius();
+        let forms = self.forms.chunks_exact_mut(self.shape.width());
+        forms
+            .map(|form| std::mem::take(&mut form[radius]))
+            .collect()
+    }
+
     /// Adds boxes of these radii.
     pub fn widen(&mut self, radii: &[f64]) {
         self.shape.widen_each(&mut self.forms, radii);

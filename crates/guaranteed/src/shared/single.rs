@@ -72,7 +72,7 @@ impl<'p> SingleSet<'p> {
 /// What each state amounts to.
 impl SingleSet<'_> {
     fn measure(&mut self, time: f64, growth_rate: f64) {
-        let boxes = self.flowpipe.set.boxes();
+        let boxes = self.flowpipe.boxes();
         self.update_scale(&boxes);
         let rest = AT_REST * largest(&self.scale);
 
@@ -168,7 +168,7 @@ impl Stepper for SingleSet<'_> {
     }
 
     fn boxes(&mut self) -> Vec<Interval> {
-        self.flowpipe.set.boxes()
+        self.flowpipe.boxes()
     }
 
     fn boxes_at(&mut self, time: f64) -> Vec<Interval> {
