@@ -9,6 +9,7 @@ mod enclose;
 mod execute;
 mod export;
 mod failure;
+mod fit;
 mod housekeeping;
 mod inspect;
 mod interrupt;
@@ -68,6 +69,7 @@ fn carry_out(command: &Command) -> Result<(), Failure> {
         Command::Resume(arguments) => resume::resume(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
+        Command::Fit(arguments) => fit::fit(arguments),
         Command::Enclose(arguments) => enclose::enclose(arguments),
         Command::Linearize(arguments) => linearize::linearize(arguments),
         Command::Export(arguments) => export::export(arguments),

@@ -166,10 +166,16 @@ fn parquet(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
 
 #[cfg(not(feature = "parquet"))]
 fn parquet(path: &Path, _names: &[String]) -> Result<Box<dyn Sink>, Failure> {
-    Err(Failure::misuse(format!(
+    Err(without_parquet(path))
+}
+
+/// Why there is no such file.
+#[cfg(not(feature = "parquet"))]
+pub(crate) fn without_parquet(path: &Path) -> Failure {
+    Failure::misuse(format!(
         "{}: this program was built without Parquet; build it with --features parquet, or write a .csv file",
         path.display()
-    )))
+    ))
 }
 
 /// A page to be written when the run is over, its file opened before: what cannot be written is told at once.

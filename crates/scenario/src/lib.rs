@@ -37,6 +37,7 @@ mod standard;
 mod structure;
 mod times;
 mod units;
+mod values_of_variables;
 mod variation;
 
 pub use assembly::{Assembly, Feed};
@@ -45,7 +46,7 @@ pub use diagnostic::{BadModel, GivenChoice, Problem, SourceText};
 pub use dovetail_ssp::DEFAULT_SSD;
 pub use dovetail_workers::ProcessPool;
 #[cfg(feature = "mpi")]
-pub use dovetail_workers::{Network, dismiss_ranks};
+pub use dovetail_workers::{Network, ServiceLink, dismiss_ranks};
 pub use enclosure_methods::ENCLOSURES;
 #[cfg(feature = "mpi")]
 pub use enclosure_on_ranks::enclose_on_ranks;
@@ -57,7 +58,7 @@ pub use overrides::Overrides;
 pub use placement::RankPlacement;
 pub use placement::{Placement, helpers};
 #[cfg(feature = "mpi")]
-pub use process::rank::serve_rank;
+pub use process::rank::{serve_rank, serve_rank_with};
 pub use process::worker::serve_worker;
 pub use questions::Questions;
 pub use run::session::{RunEnd, Session};
@@ -72,4 +73,5 @@ pub use source::table::SystemTable;
 pub use source::value::Given;
 pub use standard::registry;
 pub use toml::Spanned;
+pub use values_of_variables::seconds_in;
 pub use variation::GivenBox;

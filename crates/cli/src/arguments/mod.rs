@@ -18,6 +18,7 @@ pub(crate) use values::{assignment, seconds, thread_count};
 
 use crate::enclose::{EncloseArguments, EncloseWorkers};
 use crate::export::ExportArguments;
+use crate::fit::FitArguments;
 use crate::linearize::LinearizeArguments;
 use crate::names;
 use crate::new::NewArguments;
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Run a model many times with other values, and keep a row of each run
     Sweep(SweepArguments),
+    /// Find the parameters that bring a model nearest to measured data
+    Fit(FitArguments),
     /// Bound all trajectories of a model given as equations: boxes that are proved to hold them
     Enclose(EncloseArguments),
     /// Linearize a model: A, B, C, D and the eigenvalues of all systems together
@@ -76,6 +79,7 @@ impl Command {
             | Self::Resume(_)
             | Self::Compare(_)
             | Self::Sweep(_)
+            | Self::Fit(_)
             | Self::Linearize(_)
             | Self::Export(_)
             | Self::Check(_) => true,
@@ -93,13 +97,17 @@ impl Command {
 
     /// Whether it can be spread over the ranks of an MPI program.
     pub fn can_use_ranks(&self) -> bool {
-        matches!(self, Self::Run(_) | Self::Compare(_) | Self::Enclose(_))
+        matches!(
+            self,
+            Self::Run(_) | Self::Compare(_) | Self::Sweep(_) | Self::Enclose(_)
+        )
     }
 
     /// Whether it is to be.
     pub fn wants_ranks(&self) -> bool {
         match self {
             Self::Enclose(arguments) => arguments.workers == Some(EncloseWorkers::Mpi),
+            Self::Sweep(arguments) => arguments.workers.is_some(),
             _ => {
                 let shared = self.shared();
                 shared.is_some_and(|shared| shared.workers == Some(WorkersArgument::Mpi))

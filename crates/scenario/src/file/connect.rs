@@ -458,16 +458,14 @@ fn between(value: &Spanned<toml::Value>) -> Result<Option<Bounds>, Problem> {
 
 fn constant(value: &Spanned<toml::Value>) -> Result<Source, Problem> {
     let refuse = |message: &str| Err(Problem::at(value.span(), message));
-    match value.get_ref() {
-        given => match Given::of(given) {
-            Some(Given::Boolean(truth)) => Ok(Source::Constant(f64::from(u8::from(truth)))),
-            Some(given) => match given.number() {
-                Some(number) if number.is_finite() => Ok(Source::Constant(number)),
-                Some(_) => refuse("a constant must be a finite number"),
-                None => refuse("a value is a number, or an expression of time in quotes"),
-            },
+    match Given::of(value.get_ref()) {
+        Some(Given::Boolean(truth)) => Ok(Source::Constant(f64::from(u8::from(truth)))),
+        Some(given) => match given.number() {
+            Some(number) if number.is_finite() => Ok(Source::Constant(number)),
+            Some(_) => refuse("a constant must be a finite number"),
             None => refuse("a value is a number, or an expression of time in quotes"),
         },
+        None => refuse("a value is a number, or an expression of time in quotes"),
     }
 }
 

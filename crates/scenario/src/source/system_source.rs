@@ -53,6 +53,12 @@ pub trait SystemSource: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The value of a parameter or the start value of a variable, where it is a number that is known without running anything;
+    /// that of equations follows from them.
+    fn start_value(&self, _variable: &str) -> Option<f64> {
+        None
+    }
+
     /// How it starts.
     fn start_habits(&self) -> StartHabits {
         StartHabits::default()
