@@ -4,6 +4,7 @@
 //! models; `run` sets runs up; `process` is what other processes are asked to do.
 
 mod assembly;
+mod blame;
 mod bytes;
 mod catalog;
 mod connected;
@@ -59,6 +60,7 @@ pub use process::rank::{serve_rank, serve_rank_with};
 pub use process::worker::serve_worker;
 pub use questions::Questions;
 pub use run::session::{RunEnd, Session};
+pub use run::stepped::{SteppedSession, SteppingError};
 pub use scenario::{NoEquations, Scenario};
 pub use source::kind::{ReadSystem, Reading, SourceKind};
 pub use source::system_source::{
