@@ -59,6 +59,7 @@ pub use process::rank::{serve_rank, serve_rank_with};
 pub use process::worker::serve_worker;
 pub use questions::Questions;
 pub use run::session::{RunEnd, Session};
+pub use run::stepped::{SteppedSession, SteppingError};
 pub use scenario::{NoEquations, Scenario};
 pub use source::kind::{ReadSystem, Reading, SourceKind};
 pub use source::system_source::{

@@ -12,5 +12,6 @@ pub(crate) mod rehearsal;
 mod saved_fmus;
 pub(crate) mod session;
 mod steady;
+pub(crate) mod stepped;
 mod systems;
 mod warnings;

@@ -365,7 +365,7 @@ impl Inverse {
         };
         let sums: Vec<f64> = (0..size).map(sum).collect();
         let theta = sums.iter().copied().fold(0.0, f64::max);
-        if !(theta <= MOST_THETA) {
+        if theta.is_nan() || theta > MOST_THETA {
             return None;
         }
 
