@@ -13,10 +13,12 @@ mod housekeeping;
 mod inspect;
 mod interrupt;
 mod linearize;
+mod man;
 mod names;
 mod new;
 mod origin;
 mod output;
+mod paint;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
 mod plot;
@@ -25,9 +27,11 @@ mod progress;
 mod ranks;
 mod reference;
 mod remedies;
+mod reproduce;
 mod rescue;
 mod resume;
 mod run;
+mod schema;
 mod sweep;
 mod words;
 
@@ -74,6 +78,9 @@ fn carry_out(command: &Command) -> Result<(), Failure> {
         Command::Check(arguments) => check::check(arguments),
         Command::Inspect(arguments) => inspect::inspect(arguments),
         Command::New(arguments) => new::new(arguments),
+        Command::Reproduce(arguments) => reproduce::reproduce(arguments),
+        Command::Schema => schema::print(),
+        Command::Man { folder } => man::write(folder),
         Command::Worker { memory_limit } => processes::worker(*memory_limit),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -5,7 +5,7 @@ use std::env::var;
 use clap::Parser;
 use dovetail::scenario::Placement;
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Arguments, Command, with_suggestion};
 use crate::failure::Failure;
 use crate::processes::Limits;
 
@@ -51,7 +51,7 @@ pub(crate) fn parse_arguments() -> Arguments {
     match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(wrong) if is_said_elsewhere() => std::process::exit(wrong.exit_code()),
-        Err(wrong) => wrong.exit(),
+        Err(wrong) => with_suggestion(wrong).exit(),
     }
 }
 

@@ -52,6 +52,7 @@ mod tube_file;
 mod tubes;
 mod variables;
 mod verdict;
+mod wrap;
 
 pub use band::Band;
 pub use compare_page::{ComparisonPage, RunCurves};
@@ -85,3 +86,4 @@ pub use tube_file::TubeFile;
 pub use tubes::Tubes;
 pub use variables::{Kind, Selection, UnknownPattern, Variable, Variables};
 pub use verdict::{Caveat, ErrorSource, VariableError, VariableRanges, Verdict, judge};
+pub use wrap::{LINE, paragraph};

@@ -4,6 +4,7 @@
 //! models; `run` sets runs up; `process` is what other processes are asked to do.
 
 mod assembly;
+mod blame;
 mod bytes;
 mod catalog;
 mod connected;

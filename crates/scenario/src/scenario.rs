@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use dovetail_core::{Connections, Error, Notice, Source, list_names};
+use dovetail_core::{Connections, Notice, Source, list_names};
 use dovetail_equations::Definition;
 use dovetail_fmi::{PreparedFmu, ProbeResult};
 
@@ -134,6 +134,12 @@ impl Scenario {
         Ok(all)
     }
 
+    /// The equations of one system, where it has any.
+    pub fn definition(&self, system: usize) -> Option<&Definition> {
+        let known = self.parts.get(system)?.source.equations()?;
+        Some(known.definition)
+    }
+
     /// The equations of all systems with their boxes, or the first system that has none.
     pub(crate) fn equations(&self) -> Result<Vec<KnownEquations<'_>>, NoEquations> {
         let known = |part: &'_ Part| part.is_as_its_equations();
@@ -223,32 +229,6 @@ impl Scenario {
         };
 
         given.iter().map(qualified).collect()
-    }
-
-    /// An error of a model's start as a problem of its file, where it is one: a loop without a solution.
-    pub fn blame(&self, error: &Error) -> BadModel {
-        let variables = match error {
-            Error::SingularLoop { variables, .. } | Error::UnsolvedLoop { variables, .. } => {
-                variables.as_slice()
-            }
-            _ => &[],
-        };
-        let on_the_loop = |output: usize| variables.contains(&self.connections.output_name(output));
-        let place = self
-            .connections
-            .sources()
-            .iter()
-            .zip(&self.places)
-            .find_map(|(source, place)| match source {
-                Source::Output(output) if on_the_loop(*output) => Some(place.clone()),
-                _ => None,
-            });
-        let problem = Problem::general(error.to_string()).with(error.remedies());
-
-        self.bad(Problem {
-            span: place,
-            ..problem
-        })
     }
 
     /// The loops through feedthrough, each as a list of names.

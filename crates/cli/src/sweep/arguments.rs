@@ -12,6 +12,7 @@ use dovetail::study::{Design, DesignKind, Factor, Values};
 
 use super::factor;
 use super::on_ranks::SweepWorkers;
+use crate::arguments::heading;
 use crate::arguments::{ChangeArguments, seconds, thread_count};
 use crate::failure::Failure;
 use crate::processes::{self, Limits};
@@ -27,73 +28,73 @@ pub(crate) struct SweepArguments {
 
     /// Vary a parameter, or the start value of a state or an input: N values from LO to HI, any value between them (with
     /// --sample), or these values; may be given again
-    #[arg(long, value_name = "NAME=LO:HI:N|A,B,C", value_parser = factor)]
+    #[arg(long, value_name = "NAME=LO:HI:N|A,B,C", value_parser = factor, help_heading = heading::STUDY)]
     pub vary: Vec<Factor>,
 
     /// How many points to sample; what the model file gives as a box [lower, upper] is varied too
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = heading::STUDY)]
     pub sample: Option<NonZeroUsize>,
 
     /// How points are chosen [default: grid, with --sample latin-hypercube]
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", help_heading = heading::STUDY)]
     pub design: Option<DesignArgument>,
 
     /// Names the random choices of a design
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, help_heading = heading::STUDY)]
     pub seed: u64,
 
     /// What is kept of each run: final, min, max or mean of all recorded variables, an expression such as
     /// "max(car.x) - final(car.v)" or "when(car.v > 10)", or trajectories, a file for each run; may be given again
     /// [default: final]
-    #[arg(long, value_name = "final|min|max|mean|EXPR|trajectories")]
+    #[arg(long, value_name = "final|min|max|mean|EXPR|trajectories", help_heading = heading::RESULTS)]
     pub keep: Vec<String>,
 
     /// Keep these variables only (a pattern with * and ?); may be given again [default: all outputs and states]
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", help_heading = heading::RESULTS)]
     pub record: Vec<String>,
 
     /// So many runs at a time; with several, FMUs run in processes of their own [default: one for each core; models with FMUs
     /// have one]
-    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true, help_heading = heading::STUDY)]
     pub jobs: Option<NonZeroUsize>,
 
     /// Where runs are made [default: in this program]
-    #[arg(long, value_name = "mpi")]
+    #[arg(long, value_name = "mpi", help_heading = heading::WORKERS)]
     pub workers: Option<SweepWorkers>,
 
     /// Go on with the file of a sweep that was ended
-    #[arg(long)]
+    #[arg(long, help_heading = heading::STUDY)]
     pub resume: bool,
 
     /// The table: one row for each run
-    #[arg(long, short, value_name = "FILE.csv|FILE.parquet")]
+    #[arg(long, short, value_name = "FILE.csv|FILE.parquet", help_heading = heading::RESULTS)]
     pub output: PathBuf,
 
     /// Write a page with scatter plots, sensitivities and the trajectories as a fan
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", help_heading = heading::RESULTS)]
     pub report: Option<PathBuf>,
 
     /// Start no further run after this time, and keep what is there [default: no limit]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = heading::STUDY)]
     pub time_limit: Option<Duration>,
 
     /// Coupling method [default: the model's, or else auto]
-    #[arg(long, short, value_name = "M", value_parser = names::METHODS)]
+    #[arg(long, short, value_name = "M", value_parser = names::METHODS, help_heading = heading::METHOD)]
     pub method: Option<String>,
 
     /// Macro-step [default: 1/500 of the run, or chosen by the methods that can]
-    #[arg(long, short, value_name = "H", allow_negative_numbers = true)]
+    #[arg(long, short, value_name = "H", allow_negative_numbers = true, help_heading = heading::METHOD)]
     pub step: Option<String>,
 
     #[command(flatten)]
     pub changes: ChangeArguments,
 
     /// Say nothing that is not an error
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = heading::RESULTS)]
     pub quiet: bool,
 
     /// Print the summary as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RESULTS)]
     pub json: bool,
 }
 

@@ -106,8 +106,8 @@ impl<'a> Resolver<'a> {
         };
         self.tried[input.stacked] = true;
         let source = self.source(table, input)?;
-        if self.fed[input.stacked].is_some() {
-            return Err(fed_twice(to));
+        if let Some((_, first)) = &self.fed[input.stacked] {
+            return Err(fed_twice(to).first(first.clone(), "it is fed here first"));
         }
 
         self.fed[input.stacked] = Some((source, table_span(from, value, to)));
@@ -183,7 +183,13 @@ impl<'a> Resolver<'a> {
         let text = name.get_ref().as_str();
         let Some((system, variable)) = text.split_once('.') else {
             let message = format!("`{text}` is not of the form system.variable");
-            return Err(Problem::at(name.span(), message));
+            let names = self.interfaces.iter().flat_map(|interface| {
+                let names = side.names(interface);
+                names.into_iter().map(|name| interface.qualified(name))
+            });
+            let known: Vec<String> = names.collect();
+            let known = known.iter().map(String::as_str);
+            return Err(Problem::at(name.span(), message).suggest(text, known));
         };
         let Some(&(k, inputs, outputs)) = self.systems.get(system) else {
             return Err(self.no_system(name, system));
