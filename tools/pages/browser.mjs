@@ -23,6 +23,7 @@ export async function open(browser, file, { width = 1400, scheme = "light" } = {
     hasTouch: width < 720,
   });
   const page = await context.newPage();
+  page.setDefaultTimeout(120_000); // a busy machine is no failure of a page
   const troubles = [];
   const address = pathToFileURL(file).href;
   page.on("pageerror", error => troubles.push(`error: ${error.message}`));

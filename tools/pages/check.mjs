@@ -11,12 +11,12 @@ const VIEWS = [
   { width: 400, scheme: "light" },
   { width: 400, scheme: "dark" },
 ];
-const browser = await launch();
 let claims = 0;
 
 /** Runs a claim about a page in each view; nothing may go wrong on the way. */
 async function claim(text, name, check, views = VIEWS) {
   for (const view of views) {
+    const browser = await launch();
     const { page, troubles, close } = await open(browser, file(name), view);
     try {
       await check(page, view);
@@ -28,6 +28,7 @@ async function claim(text, name, check, views = VIEWS) {
       throw error;
     } finally {
       await close();
+      await browser.close();
     }
     claims++;
     if (process.env.VERBOSE) console.log(`${text} (${view.width} px, ${view.scheme})`);
@@ -78,7 +79,9 @@ await claim("buttons and the wheel zoom, and Reset shows all again", "run.html",
 await claim("the cursor reads values, by mouse and by keys", "run.html", async page => {
   const value = () => text(page, "#figure .legend .value");
   const before = await value();
-  const area = await page.locator("#figure .over").first().boundingBox();
+  const over = page.locator("#figure .over").first();
+  await over.scrollIntoViewIfNeeded();
+  const area = await over.boundingBox();
   await page.mouse.move(area.x + area.width / 2, area.y + area.height / 2);
   await settled(page);
   assert.match(await clock(page), /^t = /);
@@ -186,5 +189,4 @@ await claim(
   [VIEWS[0]],
 );
 
-await browser.close();
 console.log(`${claims} claims hold.`);
