@@ -7,6 +7,7 @@ mod check;
 mod compare;
 mod enclose;
 mod execute;
+mod export;
 mod failure;
 mod fit;
 mod housekeeping;
@@ -75,6 +76,7 @@ fn carry_out(command: &Command) -> Result<(), Failure> {
         Command::Fit(arguments) => fit::fit(arguments),
         Command::Enclose(arguments) => enclose::enclose(arguments),
         Command::Linearize(arguments) => linearize::linearize(arguments),
+        Command::Export(arguments) => export::export(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Inspect(arguments) => inspect::inspect(arguments),
         Command::New(arguments) => new::new(arguments),

@@ -54,6 +54,7 @@ mod enclosure;
 mod error;
 mod evidence;
 mod execution;
+pub mod export;
 mod fit;
 mod fn_system;
 mod linearization;

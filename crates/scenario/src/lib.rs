@@ -18,6 +18,7 @@ mod enclosure_on_ranks;
 mod equations;
 mod events;
 mod expressions;
+mod face;
 mod file;
 mod fmu;
 mod inputs;
@@ -50,6 +51,8 @@ pub use dovetail_workers::{Network, ServiceLink, dismiss_ranks};
 pub use enclosure_methods::ENCLOSURES;
 #[cfg(feature = "mpi")]
 pub use enclosure_on_ranks::enclose_on_ranks;
+pub use face::{FaceRole, FaceType, FaceUnit, FaceVariable};
+pub use inputs::outside::OutsideSignals;
 pub use options::{Choices, RunOptions};
 pub use overrides::Overrides;
 #[cfg(feature = "mpi")]
@@ -61,6 +64,7 @@ pub use process::worker::serve_worker;
 pub use questions::Questions;
 pub use run::session::{RunEnd, Session};
 pub use run::stepped::{SteppedSession, SteppingError};
+pub use run::stepping::SteppedRun;
 pub use scenario::{NoEquations, Scenario};
 pub use source::kind::{ReadSystem, Reading, SourceKind};
 pub use source::system_source::{

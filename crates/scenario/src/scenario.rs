@@ -12,6 +12,7 @@ use crate::connected::Connected;
 use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::equations::text::KnownModels;
 use crate::inputs::driving::Driving;
+use crate::inputs::outside::open;
 use crate::options::{Choices, RunOptions};
 use crate::overrides::Overrides;
 use crate::source::part::Part;
@@ -32,6 +33,9 @@ impl NoEquations {
     fn of(part: &Part) -> Self {
         let what = match part.source.fmu() {
             Some(_) => "is an FMU, and its equations are not known",
+            None if !part.exposed.is_empty() => {
+                "has inputs that are left to whoever runs the model"
+            }
             None if !part.driving.is_empty() => {
                 "is driven by a table, for which there are no equations"
             }
@@ -103,11 +107,15 @@ impl Scenario {
         for (part, mappings) in parts.iter_mut().zip(connected.mappings) {
             part.mappings = mappings;
         }
+        let opened = open(connected.connections, connected.places, &connected.open);
+        for (part, exposed) in parts.iter_mut().zip(opened.of_systems) {
+            part.exposed = exposed;
+        }
         Self {
             name,
             start_time,
             stop_time,
-            connections: connected.connections,
+            connections: opened.connections,
             warnings: connected.warnings,
             disturbances: connected.disturbances,
             shared: Vec::new(),
@@ -116,7 +124,7 @@ impl Scenario {
             proposed_step: None,
             choices: Choices::default(),
             source,
-            places: connected.places,
+            places: opened.places,
             system_places: Vec::new(),
             changes: Overrides::default(),
             catalog: Catalog::default(),
@@ -160,6 +168,16 @@ impl Scenario {
             .map_err(|problem| self.bad(problem))
     }
 
+    /// What was changed in the model when it was read.
+    pub fn changes(&self) -> &Overrides {
+        &self.changes
+    }
+
+    /// The text of the model file and its path; the text is empty where the model is an FMU or a structure.
+    pub fn source(&self) -> &SourceText {
+        &self.source
+    }
+
     /// The FMUs among the systems, with the names of their systems.
     pub fn units(&self) -> Vec<(&str, &PreparedFmu)> {
         self.parts
@@ -175,7 +193,7 @@ impl Scenario {
     }
 
     /// What was found of the FMUs, in their order.
-    pub(crate) fn known_of_fmus(&self) -> Vec<ProbeResult> {
+    pub fn known_of_fmus(&self) -> Vec<ProbeResult> {
         let units = self.units();
         units
             .iter()

@@ -127,6 +127,19 @@ impl ChangeArguments {
         load_scenario(model, &changes)
     }
 
+    /// The changes to a model that is not run here, but travels on. Nobody need say when its runs end.
+    pub fn overrides_to_export(&self) -> Overrides {
+        Overrides {
+            // What is asked for is the interface of the FMU that is written.
+            interface: None,
+            ..self.overrides(Overrides {
+                stop_time_unless_given: Some(1.0),
+                helpers: processes::helpers(Limits::default()),
+                ..Overrides::default()
+            })
+        }
+    }
+
     fn load_with(&self, model: &Path, rest: Overrides) -> Result<Scenario, Failure> {
         load_scenario(model, &self.overrides(rest))
     }

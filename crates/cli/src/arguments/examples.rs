@@ -39,6 +39,11 @@ Examples:
   dovetail linearize model.toml
   dovetail linearize model.toml --at 5 -o linear.mat";
 
+pub(crate) const EXPORT: &str = "\
+Examples:
+  dovetail export model.toml -o plant.fmu
+  dovetail export model.toml -o plant.fmu --fmi 3 -m predictive --tolerance 1e-6";
+
 pub(crate) const CHECK: &str = "\
 Examples:
   dovetail check model.toml

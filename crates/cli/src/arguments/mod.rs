@@ -21,6 +21,7 @@ pub(crate) use suggestion::with_suggestion;
 pub(crate) use values::{assignment, seconds, thread_count};
 
 use crate::enclose::{EncloseArguments, EncloseWorkers};
+use crate::export::ExportArguments;
 use crate::fit::FitArguments;
 use crate::linearize::LinearizeArguments;
 use crate::names;
@@ -58,6 +59,9 @@ pub(crate) enum Command {
     /// Linearize a model: A, B, C, D and the eigenvalues of the coupled systems
     #[command(after_help = examples::LINEARIZE)]
     Linearize(LinearizeArguments),
+    /// Write a model as one FMU, with its coupling method inside
+    #[command(after_help = examples::EXPORT)]
+    Export(ExportArguments),
     /// Check a model: report everything that can be known without running it
     #[command(after_help = examples::CHECK)]
     Check(CheckArguments),
@@ -103,6 +107,7 @@ impl Command {
             | Self::Sweep(_)
             | Self::Fit(_)
             | Self::Linearize(_)
+            | Self::Export(_)
             | Self::Check(_) => true,
             Self::Inspect(arguments) => !arguments.without_running,
             Self::Enclose(_)

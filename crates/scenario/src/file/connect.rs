@@ -29,9 +29,11 @@ pub(crate) fn connect(
     parts: &[Part],
     systems: &[Range<usize>],
     tables: &[Spanned<ConnectionTable>],
+    open_inputs: bool,
 ) -> Result<Connected, Vec<Problem>> {
     let interfaces: Vec<Interface> = parts.iter().map(Part::interface).collect();
     let mut resolver = Resolver::new(&interfaces, parts);
+    resolver.opens = open_inputs;
     let mut problems: Vec<Problem> = tables
         .iter()
         .filter_map(|table| resolver.take(table).err())
@@ -47,12 +49,14 @@ pub(crate) fn connect(
         mappings,
         warnings,
         disturbances,
+        open,
         ..
     } = resolver;
     let (sources, places) = fed.into_iter().flatten().unzip();
     let connected = finish(interfaces, sources, places, mappings, warnings);
     Ok(Connected {
         disturbances,
+        open,
         ..connected
     })
 }
@@ -67,6 +71,9 @@ struct Resolver<'a> {
     tried: Vec<bool>,
     mappings: Vec<Mapping>,
     warnings: Vec<String>,
+    /// Whether inputs that nothing feeds are left to whoever runs the model, and which these are.
+    opens: bool,
+    open: Vec<usize>,
     disturbances: Vec<(usize, Bounds)>,
 }
 
@@ -90,6 +97,8 @@ impl<'a> Resolver<'a> {
             tried: vec![false; inputs],
             mappings,
             warnings,
+            opens: false,
+            open: Vec::new(),
             disturbances: Vec::new(),
         }
     }
@@ -360,17 +369,20 @@ impl<'a> Resolver<'a> {
         Err(Problem::at(to.span(), message))
     }
 
-    /// An input of an FMU has a start value, which it keeps where nothing feeds it.
+    /// An input of an FMU has a start value, which it keeps where nothing feeds it; or it is left to whoever runs the model.
     fn hold_open_inputs(&mut self, systems: &[Range<usize>]) {
         let mut stacked = 0;
         for (system, interface) in self.interfaces.iter().enumerate() {
-            let holds = self.parts[system].source.holds_open_inputs();
+            let holds = self.opens || self.parts[system].source.holds_open_inputs();
             let mut held = Vec::new();
             for input in &interface.inputs {
                 if holds && self.fed[stacked].is_none() && !self.tried[stacked] {
                     self.fed[stacked] =
                         Some((Source::Constant(input.start), systems[system].clone()));
-                    held.push(interface.qualified(&input.name));
+                    match self.opens && input.kind != SignalKind::Text {
+                        true => self.open.push(stacked),
+                        false => held.push(interface.qualified(&input.name)),
+                    }
                 }
                 stacked += 1;
             }

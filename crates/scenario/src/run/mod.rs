@@ -13,5 +13,6 @@ mod saved_fmus;
 pub(crate) mod session;
 mod steady;
 pub(crate) mod stepped;
+pub(crate) mod stepping;
 mod systems;
 mod warnings;

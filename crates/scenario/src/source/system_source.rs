@@ -10,6 +10,8 @@ use dovetail_fmi::description::UnitDefinition;
 use dovetail_fmi::{CallLog, Monitor, PreparedFmu};
 use dovetail_guaranteed::Boxes;
 
+use crate::inputs::outside::OutsideSignals;
+
 /// What a system is made from. Systems are made afresh for every run.
 ///
 /// Four methods are required. The others are capabilities: override those that the source has.
@@ -140,6 +142,8 @@ pub struct BuildOptions {
     pub states: Option<Vec<f64>>,
     /// States from before the current communication point may be restored later.
     pub goes_back: bool,
+    /// What feeds the inputs that are left to whoever runs the model.
+    pub outside: Option<Arc<OutsideSignals>>,
 }
 
 /// A system that was made.
