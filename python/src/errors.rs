@@ -30,11 +30,11 @@ impl Fields {
     /// What is known of a model that is not sound.
     fn of_model(bad: &BadModel) -> Self {
         let choices = bad.problems.iter();
-        let chosen = choices.filter_map(|problem| match problem.choice.as_deref() {
+        let mut chosen = choices.filter_map(|problem| match problem.choice.as_deref() {
             Some(GivenChoice::Value { name, .. }) => Some(name.clone()),
             _ => None,
         });
-        let mut named = chosen.last();
+        let mut named = chosen.next_back();
         let message = bad.problems.first().map(|problem| problem.message.as_str());
         let message = message.unwrap_or_default();
         if named.is_none() {

@@ -231,7 +231,7 @@ fn live(
     stop: &AtomicBool,
 ) -> Result<(), BadModel> {
     let (scenario, options) = request.read()?;
-    let mut run = scenario.stepped(&options)?;
+    let mut run = scenario.stepped_session(&options)?;
     if options.goes_back
         && let Err(why) = run.save()
     {

@@ -380,13 +380,14 @@ fn a_run_with_tables_and_events_goes_on_from_a_checkpoint_to_the_same_bits() {
                 let stop = AtomicBool::new(false);
                 let mut first = Watch::new(until, &stop);
                 let mut session = scenario.session(&options).expect("a session");
-                let checkpoint = session
-                    .run_to_checkpoint(&mut [&mut first], &stop)
-                    .expect("a checkpoint");
+                let stopped = session.proceed(scenario.stop_time, &mut [&mut first], &stop);
+                stopped.expect("a run to the checkpoint");
+                let checkpoint = session.save().expect("a checkpoint");
                 let mut second = Watch::new(usize::MAX, &going);
-                let session = scenario.session(&options).expect("a session");
-                let resumed = session.resume(checkpoint, &mut [&mut second], &going);
-                resumed.expect("resumed").ending.expect("the run ends well");
+                let mut session = scenario.session(&options).expect("a session");
+                session.restore(&checkpoint).expect("a session restored");
+                let end = session.run(&mut [&mut second], &going);
+                end.ending.expect("the run ends well");
                 let bits = [first.bits, second.bits].concat();
                 assert!(
                     bits == plain.bits,

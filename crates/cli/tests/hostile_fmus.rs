@@ -254,7 +254,7 @@ fn judge(case: &Case, seen: &Seen, undisturbed: &str, rows: &str) -> Option<Stri
         return None; // no side of the channel had to sleep: it shows only when the process ends
     }
     if case.is_after_run() {
-        let warned = seen.line().contains("warning") || says;
+        let warned = seen.out.contains("warning") || says;
         let complete = rows == undisturbed;
         return (!complete || !warned)
             .then(|| format!("rows complete: {complete}, warned: {warned}"));

@@ -470,13 +470,13 @@ fn quality(scenario: &Scenario, end: &RunEnd, residual: &CouplingResidual<'_>) -
         estimated_error: known.estimated_error.clone(),
         verified_error: None,
         verified_means: Vec::new(),
-        interface_error: known.interface_error.clone(),
+        interface_error: known.interface_error,
         step_sizes: known.step_sizes,
         warnings: end.warnings.clone(),
         remarks: end.remarks.clone(),
         details: end.details.clone(),
         discrepancy: known.discrepancy.clone(),
-        kept: known.kept.clone(),
-        refused: known.refused.clone(),
+        kept: known.kept,
+        refused: known.refused,
     }
 }

@@ -31,7 +31,7 @@ pub struct SteppedSession<'a> {
 
 impl Scenario {
     /// The model at its start, to be stepped by hand.
-    pub fn stepped(&self, options: &RunOptions) -> Result<SteppedSession<'_>, BadModel> {
+    pub fn stepped_session(&self, options: &RunOptions) -> Result<SteppedSession<'_>, BadModel> {
         let session = self.session(options)?;
         let plan = self.plan(options)?;
         let outputs = session.start().iter();

@@ -87,7 +87,8 @@ impl SteppedRun<'_> {
         session.state.set_limit(until);
         let ended = session.proceed(until, &mut [], &NEVER);
         session.state.set_limit(f64::INFINITY);
-        let explained = Orchestrator::new(
+
+        Orchestrator::new(
             &session.scenario.connections,
             session.method.as_mut(),
             session.workers.as_mut(),
@@ -95,8 +96,7 @@ impl SteppedRun<'_> {
             &NEVER,
             &mut session.state,
         )
-        .finish(ended);
-        explained
+        .finish(ended)
     }
 
     /// The grid time that is meant, where a time is one but for rounding.
