@@ -184,6 +184,7 @@ fn bare(subject: &Subject, path: &Path, n: usize, steps: usize, size: f64) -> f6
     let archive = Archive::open(path).expect("BUG: a fixture that opens");
     let (platform, function, token): (_, unsafe extern "C" fn(_, _, _, _, _, _) -> f64, _) =
         match subject.version {
+            Version::One => unreachable!("BUG: no ring of FMI 1.0 is measured"),
             Version::Two => ("linux64", bench_bare_ring2, "{dovetail-Ring-2}"),
             Version::Three => ("x86_64-linux", bench_bare_ring3, "{dovetail-Ring-3}"),
         };

@@ -374,7 +374,7 @@ fn auto_takes_it_where_nothing_more_can_be_had() {
         let end = measure_run(&restricted(left, right), &[]).end;
         (end.method, end.reason.unwrap())
     };
-    let reason = "not every system can roll back or be linearized and take any step, and this \
+    let reason = "not all systems support rollback or linearization and a free step, and this \
         method needs neither";
     assert_eq!(
         chosen("rollback = false, linearization = false", ""),

@@ -2,17 +2,15 @@
 
 mod json;
 
-use std::fmt::Write;
-
 use dovetail::guaranteed::Interval;
-use dovetail::report::{Alignment, Table};
+use dovetail::report::{Alignment, Table, paragraph};
 use dovetail::scenario::{RunOptions, Scenario};
 
 use crate::arguments::CheckArguments;
 use crate::failure::Failure;
 use crate::output;
 use crate::processes::{self, Limits};
-use crate::words::{self, step_rule, yes_or_no};
+use crate::words::{self, counted, step_rule, yes_or_no};
 
 pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let mut scenario = arguments.changes.load_to_check(&arguments.model)?;
@@ -47,10 +45,10 @@ fn findings(
     text.push('\n');
     text += &loops(scenario);
     let permitted = scenario.permitted_methods(options).join(", ");
-    let _ = writeln!(text, "Methods that the systems permit: {permitted}.");
+    text += &paragraph(&format!("Methods that the systems support: {permitted}."));
 
     if let Some(reason) = reason {
-        let _ = writeln!(text, "auto chooses {chosen}: {reason}.");
+        text += &paragraph(&format!("auto chooses {chosen}: {reason}."));
     }
 
     text += &bounds(scenario);
@@ -58,24 +56,27 @@ fn findings(
     text += &words::warnings(scenario.method_warnings(chosen));
 
     if scenario.needs_processes() {
-        text += "It has several systems of an FMU of which only one can live in a process: \
-                 run it with --workers processes.\n";
+        text += &paragraph(
+            "It has several systems of an FMU of which only one can live in a process: \
+             run it with --workers processes.",
+        );
     }
 
-    text += "The model is sound.\n";
+    text += "No problems found.\n";
     Ok(text)
 }
 
-fn heading(scenario: &Scenario) -> String {
+pub(crate) fn heading(scenario: &Scenario) -> String {
     let connections = &scenario.connections;
-    format!(
-        "{}: {} systems, {} connections, from {} to {} s\n\n",
+    let line = format!(
+        "{}: {}, {}, {} … {} s",
         scenario.name,
-        connections.systems(),
-        connections.inputs(),
+        counted(connections.systems(), "system"),
+        counted(connections.inputs(), "connection"),
         scenario.start_time,
         scenario.stop_time
-    )
+    );
+    paragraph(&line) + "\n"
 }
 
 fn loops(scenario: &Scenario) -> String {
@@ -84,8 +85,11 @@ fn loops(scenario: &Scenario) -> String {
         return "No algebraic loops.\n".to_owned();
     }
 
-    let sentence =
-        |members| format!("Algebraic loop through {members}; it can be solved at the start.\n");
+    let sentence = |members| {
+        paragraph(&format!(
+            "Algebraic loop through {members}; it can be solved at the start."
+        ))
+    };
     loops.into_iter().map(sentence).collect()
 }
 
@@ -96,7 +100,7 @@ fn bounds(scenario: &Scenario) -> String {
         Err(bad) => {
             let first = bad.problems.first();
             let why = first.map_or("", |problem| &problem.message);
-            format!("It cannot be enclosed: {why}.\n")
+            paragraph(&format!("It cannot be enclosed: {why}."))
         }
     }
 }
@@ -104,16 +108,16 @@ fn bounds(scenario: &Scenario) -> String {
 /// For how much of the model boxes are given.
 fn given_boxes(scenario: &Scenario) -> String {
     let boxes = scenario.boxes().unwrap_or_default();
-    let states = counted(boxes.iter().flat_map(|of| &of.states));
-    let parameters = counted(boxes.iter().flat_map(|of| &of.parameters));
+    let states = boxed(boxes.iter().flat_map(|of| &of.states));
+    let parameters = boxed(boxes.iter().flat_map(|of| &of.parameters));
 
-    format!(
-        "It can be enclosed; boxes are given for {states} states and {parameters} parameters.\n"
-    )
+    paragraph(&format!(
+        "It can be enclosed; boxes are given for {states} states and {parameters} parameters."
+    ))
 }
 
 /// How many of them are boxes.
-fn counted<'a>(values: impl Iterator<Item = &'a Interval>) -> String {
+fn boxed<'a>(values: impl Iterator<Item = &'a Interval>) -> String {
     let points: Vec<bool> = values.map(|value| value.is_point()).collect();
     format!(
         "{} of {}",
@@ -130,9 +134,9 @@ fn systems(scenario: &Scenario, options: &RunOptions) -> Result<String, Failure>
         ("inputs", right),
         ("outputs", right),
         ("rollback", right),
-        ("linearization", right),
-        ("input degree", right),
-        ("output derivatives", right),
+        ("linear-\nization", right),
+        ("input\ndegree", right),
+        ("output\nslopes", right),
         ("step", right),
     ]);
     let all = scenario.capabilities_of_systems(options)?;

@@ -109,9 +109,8 @@ impl Series<'_> {
 
         for planned in plan {
             let done = self.execute(planned, interrupted)?;
-            let stopped = done.summary.message.is_some() && interrupted.load(Ordering::Relaxed);
             self.add(done, planned)?;
-            if stopped {
+            if interrupted.load(Ordering::Relaxed) {
                 break;
             }
         }
@@ -227,6 +226,10 @@ impl Series<'_> {
             "csv" => paper_table(&self.runs, TableFormat::Csv),
             _ => comparison_table(&self.runs),
         };
+        if self.shared.verbose {
+            let details = self.runs.iter().map(|run| run.to_detailed_text() + "\n");
+            output::print(&details.collect::<String>())?;
+        }
         output::print(&table)
     }
 

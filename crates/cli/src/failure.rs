@@ -73,6 +73,9 @@ impl Failure {
 
 impl From<BadModel> for Failure {
     fn from(bad: BadModel) -> Self {
-        Self::BadModel(remedies::worded_model(bad))
+        match remedies::of_flags_alone(&bad) {
+            Some(message) => Self::Misuse(message),
+            None => Self::BadModel(remedies::worded_model(bad)),
+        }
     }
 }

@@ -1,16 +1,16 @@
-//! `dovetail inspect`: what an FMU says of itself, and what of it holds.
+//! `dovetail inspect`: what a model consists of; what an FMU says of itself, and which of that is true.
 
 mod json;
+mod model;
 
 use std::borrow::Borrow;
-use std::fmt::Write;
 
 use dovetail::core::{Capabilities, Interface, SignalKind};
 use dovetail::fmi::description::{Causality, Description, Variable};
 use dovetail::fmi::{
     Capability, Finding, FmuCapabilities, InputMode, InterfaceUse, OutputSlopes, PreparedFmu,
 };
-use dovetail::report::{Alignment, Table};
+use dovetail::report::{Alignment, LINE, Table, paragraph};
 use dovetail::scenario::{Choices, Overrides, RunOptions, Scenario};
 use serde_json::{Value, json};
 
@@ -49,6 +49,12 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
 fn all_as_json(scenario: &Scenario, fmus: &[Found<'_>], methods: &Methods) -> Value {
     let fmus: Vec<Value> = fmus.iter().map(Found::to_json).collect();
     json!({
+        "model": scenario.name,
+        "start_time": scenario.start_time,
+        "stop_time": scenario.stop_time,
+        "systems": model::systems_json(scenario),
+        "connections": model::connections_json(scenario),
+        "algebraic_loops": scenario.algebraic_loops(),
         "units": fmus,
         "methods": methods.permitted,
         "auto": methods.chosen,
@@ -103,7 +109,7 @@ impl Methods {
 }
 
 fn text(scenario: &Scenario, fmus: &[Found<'_>], methods: &Methods) -> String {
-    let mut text = String::new();
+    let mut text = model::text(scenario, fmus.len());
     for fmu in fmus {
         text += &fmu.to_text();
         text.push('\n');
@@ -111,13 +117,14 @@ fn text(scenario: &Scenario, fmus: &[Found<'_>], methods: &Methods) -> String {
 
     if fmus.iter().all(|fmu| fmu.prepared.unusable().is_none()) {
         let permitted = methods.permitted.join(", ");
-        let _ = writeln!(text, "Methods that this permits: {permitted}.");
+        text += &paragraph(&format!("Methods that this supports: {permitted}."));
     }
 
-    if let Some(chosen) = methods.chosen.filter(|_| fmus.len() > 1) {
+    let is_coupled = scenario.connections.systems() > 1;
+    if let Some(chosen) = methods.chosen.filter(|_| is_coupled) {
         let reason = methods.reason.as_ref();
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-        let _ = writeln!(text, "auto chooses {chosen}{reason}.");
+        text += &paragraph(&format!("auto chooses {chosen}{reason}."));
     }
     text + &words::warnings(&scenario.warnings)
 }
@@ -140,10 +147,10 @@ impl Found<'_> {
 
     fn to_text(&self) -> String {
         let description = self.description();
-        let mut text = format!("{}: {}\n", self.name, self.heading());
+        let mut text = paragraph(&format!("{}: {}", self.name, self.heading()));
 
         if let Some(words) = &description.description {
-            let _ = writeln!(text, "{words}");
+            text += &paragraph(words);
         }
 
         text.push('\n');
@@ -186,7 +193,7 @@ impl Found<'_> {
             ("type", Alignment::Left),
             ("unit", Alignment::Left),
             ("start", Alignment::Right),
-            ("depends directly on", Alignment::Left),
+            ("direct feedthrough from", Alignment::Left),
         ]);
         let interface = self.prepared.interface(self.name);
         let variables = self.described_variables();
@@ -195,8 +202,9 @@ impl Found<'_> {
             table.row(variable_row(variable, &interface));
         }
 
-        let states = listed_or(&interface.states, "none that it shows");
-        format!("{}\nStates: {states}.\n", table.render(""))
+        let states = listed_or(&interface.states, "none that are visible");
+        let states = paragraph(&format!("States: {states}."));
+        format!("{}\n{states}", table.narrowed(LINE).render(""))
     }
 
     fn abilities(&self) -> String {
@@ -222,7 +230,7 @@ impl Found<'_> {
         row("step", &|a| step_rule(a.step));
         row("event mode", &|a| yes_or_no(a.event_mode));
 
-        table.render("")
+        table.narrowed(LINE).render("")
     }
 }
 
@@ -232,9 +240,11 @@ fn note(finding: &Finding) -> Option<String> {
     let what = &finding.what;
 
     match (finding.holds(), finding.confirmed()) {
-        (false, _) => Some(format!("Not used: {capability} ({what}).\n")),
-        (true, false) => Some(format!("Not confirmed: {capability} ({what}).\n")),
-        (true, true) if capability == Capability::Linearization => Some(format!("Note: {what}.\n")),
+        (false, _) => Some(paragraph(&format!("Not used: {capability} ({what})."))),
+        (true, false) => Some(paragraph(&format!("Not confirmed: {capability} ({what})."))),
+        (true, true) if capability == Capability::Linearization => {
+            Some(paragraph(&format!("Note: {what}.")))
+        }
         (true, true) => None,
     }
 }

@@ -16,6 +16,8 @@ static FIRST: OnceLock<Instant> = OnceLock::new();
 const KILLED: u8 = 130;
 /// The step under way has so long to come to its end.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
+/// What follows a run that was interrupted, such as its reference, may take so long.
+const PATIENCE: Duration = Duration::from_millis(500);
 /// Signals that come so shortly after one another are one: some programs send them to a process and to its group.
 const ONE_SIGNAL: Duration = Duration::from_millis(250);
 
@@ -26,6 +28,12 @@ pub(crate) fn listen() -> &'static AtomicBool {
     let _ = ctrlc::set_handler(interrupt);
     housekeeping::start();
     &INTERRUPTED
+}
+
+/// Whether what was interrupted has had its time to end.
+pub(crate) fn is_overdue() -> bool {
+    let first = FIRST.get();
+    first.is_some_and(|first| first.elapsed() > PATIENCE)
 }
 
 /// What Ctrl-C does.

@@ -6,6 +6,7 @@ use clap::Args;
 use dovetail::report::LinearModel;
 use dovetail::scenario::{RunOptions, Scenario};
 
+use crate::arguments::heading;
 use crate::arguments::{ChangeArguments, refuse_to_replace};
 use crate::failure::Failure;
 use crate::names;
@@ -19,30 +20,30 @@ pub(crate) struct LinearizeArguments {
     pub model: PathBuf,
 
     /// The time to run to first [default: the start of the run, without running]
-    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = heading::METHOD)]
     pub at: Option<f64>,
 
     /// Coupling method of the run to that time [default: the model's, or else auto]
-    #[arg(long, short, value_name = "M", value_parser = names::METHODS)]
+    #[arg(long, short, value_name = "M", value_parser = names::METHODS, help_heading = heading::METHOD)]
     pub method: Option<String>,
 
     /// Macro-step of that run
-    #[arg(long, short, value_name = "H", allow_negative_numbers = true)]
+    #[arg(long, short, value_name = "H", allow_negative_numbers = true, help_heading = heading::METHOD)]
     pub step: Option<String>,
 
     #[command(flatten)]
     pub changes: ChangeArguments,
 
     /// Write the matrices to a file, or with - as JSON to standard output
-    #[arg(long, short, value_name = "FILE.json|FILE.mat|-")]
+    #[arg(long, short, value_name = "FILE.json|FILE.mat|-", help_heading = heading::RESULTS)]
     pub output: Option<PathBuf>,
 
     /// Print the matrices as JSON instead of a summary
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RESULTS)]
     pub json: bool,
 
-    /// Say nothing that is not an error
-    #[arg(long, short)]
+    /// Print errors only
+    #[arg(long, short, help_heading = heading::RESULTS)]
     pub quiet: bool,
 }
 

@@ -7,15 +7,19 @@ mod check;
 mod compare;
 mod enclose;
 mod execute;
+mod export;
 mod failure;
+mod fit;
 mod housekeeping;
 mod inspect;
 mod interrupt;
 mod linearize;
+mod man;
 mod names;
 mod new;
 mod origin;
 mod output;
+mod paint;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
 mod plot;
@@ -24,9 +28,11 @@ mod progress;
 mod ranks;
 mod reference;
 mod remedies;
+mod reproduce;
 mod rescue;
 mod resume;
 mod run;
+mod schema;
 mod sweep;
 mod words;
 
@@ -67,11 +73,16 @@ fn carry_out(command: &Command) -> Result<(), Failure> {
         Command::Resume(arguments) => resume::resume(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
+        Command::Fit(arguments) => fit::fit(arguments),
         Command::Enclose(arguments) => enclose::enclose(arguments),
         Command::Linearize(arguments) => linearize::linearize(arguments),
+        Command::Export(arguments) => export::export(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Inspect(arguments) => inspect::inspect(arguments),
         Command::New(arguments) => new::new(arguments),
+        Command::Reproduce(arguments) => reproduce::reproduce(arguments),
+        Command::Schema => schema::print(),
+        Command::Man { folder } => man::write(folder),
         Command::Worker { memory_limit } => processes::worker(*memory_limit),
         Command::Completions { shell } => {
             let mut script = Vec::new();

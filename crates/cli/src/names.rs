@@ -49,8 +49,8 @@ pub(crate) fn option_help() -> String {
     let kinds = registry();
     let solvers = kinds.solver_names();
     let mut text = String::from(
-        "An option of the method, as in the model's method table; may be given again, and compare takes several values, with \
-         commas\n",
+        "An option of the method, as in the model's method table; repeatable, and compare accepts several \
+         values, separated by commas\n",
     );
 
     for kind in kinds

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, schema};
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArguments {
@@ -52,6 +52,7 @@ pub(crate) fn new(arguments: &NewArguments) -> Result<(), Failure> {
     fs::create_dir_all(output::from_home(folder))
         .map_err(|error| Failure::cannot_write(folder, error))?;
     write_new(&path, &text)?;
+    write_schema(folder)?;
 
     let path = path.display();
     output::print(&format!(
@@ -69,6 +70,13 @@ fn named(template: &str, folder: &Path) -> Result<String, Failure> {
     // JSON quotes a text as TOML does.
     let quoted = Value::from(name.to_string_lossy()).to_string();
     Ok(template.replace(NAME, &format!("name = {quoted}\n")))
+}
+
+/// The schema that the first line of the templates names: editors complete and check the model with it.
+fn write_schema(folder: &Path) -> Result<(), Failure> {
+    let path = folder.join("dovetail.schema.json");
+    fs::write(output::from_home(&path), schema::text())
+        .map_err(|error| Failure::cannot_write(&path, error))
 }
 
 /// Writes a file that is not there yet: somebody's model is never replaced.

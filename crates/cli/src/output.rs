@@ -10,6 +10,7 @@ use dovetail::report::{
 };
 
 use crate::failure::Failure;
+use crate::paint;
 use crate::rescue::Rescued;
 
 /// Standard output as the program was given it.
@@ -46,7 +47,18 @@ pub(crate) fn from_home(path: &Path) -> PathBuf {
 
 /// Writes to standard output, without what would command a terminal. A reader that has left (`| head`) ends the program without a word.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let text = for_terminal(text);
+    let mut text = for_terminal(text);
+    let colored = OUTPUT
+        .get()
+        .map_or_else(|| paint::wanted(&io::stdout()), paint::wanted);
+    if colored {
+        text = paint::painted(&text).into();
+    }
+    print_plain(&text)
+}
+
+/// The same, never in color.
+fn print_plain(text: &str) -> Result<(), Failure> {
     let written = match OUTPUT.get() {
         Some(mut out) => out.write_all(text.as_bytes()),
         None => std::io::stdout().lock().write_all(text.as_bytes()),
@@ -59,7 +71,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes an object as JSON. What would command a terminal is written as numbers, which whoever reads it turns back.
 pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
-    print(&escaped(&format!("{value:#}\n")))
+    print_plain(&escaped(&format!("{value:#}\n")))
 }
 
 fn escaped(json: &str) -> String {
@@ -79,7 +91,12 @@ fn escaped(json: &str) -> String {
 
 /// Writes to standard error, as [`print`] does.
 pub(crate) fn complain(text: &str) {
-    eprint!("{}", for_terminal(text));
+    let text = for_terminal(text);
+    if paint::wanted(&io::stderr()) {
+        eprint!("{}", paint::painted(&text));
+    } else {
+        eprint!("{text}");
+    }
 }
 
 /// Results that go to standard output.
@@ -166,10 +183,16 @@ fn parquet(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
 
 #[cfg(not(feature = "parquet"))]
 fn parquet(path: &Path, _names: &[String]) -> Result<Box<dyn Sink>, Failure> {
-    Err(Failure::misuse(format!(
+    Err(without_parquet(path))
+}
+
+/// Why there is no such file.
+#[cfg(not(feature = "parquet"))]
+pub(crate) fn without_parquet(path: &Path) -> Failure {
+    Failure::misuse(format!(
         "{}: this program was built without Parquet; build it with --features parquet, or write a .csv file",
         path.display()
-    )))
+    ))
 }
 
 /// A page to be written when the run is over, its file opened before: what cannot be written is told at once.

@@ -135,3 +135,31 @@ impl SweepProgress {
         self.0.finish_and_clear();
     }
 }
+
+/// How many runs a fit has made: nobody knows how many there will be.
+pub(crate) struct FitProgress(ProgressBar);
+
+impl FitProgress {
+    pub fn new(quiet: bool) -> Self {
+        let shown = !quiet && std::io::stderr().is_terminal();
+        let target = if shown {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
+        let style = ProgressStyle::with_template("{spinner} {pos} runs ({elapsed})");
+        bar.set_style(style.expect("BUG: a template that indicatif knows"));
+        Self(bar)
+    }
+
+    /// So many runs there were.
+    pub fn show(&self, runs: usize) {
+        self.0.set_position(runs as u64);
+    }
+
+    /// The fit is over.
+    pub fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -5,7 +5,7 @@ use std::env::var;
 use clap::Parser;
 use dovetail::scenario::Placement;
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Arguments, Command, with_suggestion};
 use crate::failure::Failure;
 use crate::processes::Limits;
 
@@ -51,7 +51,7 @@ pub(crate) fn parse_arguments() -> Arguments {
     match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(wrong) if is_said_elsewhere() => std::process::exit(wrong.exit_code()),
-        Err(wrong) => wrong.exit(),
+        Err(wrong) => with_suggestion(wrong).exit(),
     }
 }
 
@@ -81,7 +81,7 @@ fn refuse_copies(command: &Command) -> Result<(), Failure> {
     }
 
     let instead = if command.can_use_ranks() {
-        "add --workers mpi to spread the systems over the ranks, or leave mpirun away"
+        "add --workers mpi to spread the work over the ranks, or leave mpirun away"
     } else {
         "start it without mpirun"
     };
@@ -111,6 +111,28 @@ mod with_mpi {
         Err(missing())
     }
 
+    /// There are no other places.
+    pub(crate) enum Nobody {}
+
+    impl dovetail::OtherPlaces for Nobody {
+        fn count(&self) -> usize {
+            match *self {}
+        }
+
+        fn start(&mut self, _place: usize, _run: usize) -> std::io::Result<()> {
+            match *self {}
+        }
+
+        fn finish(&mut self, _place: usize) -> std::io::Result<Vec<u8>> {
+            match *self {}
+        }
+    }
+
+    /// Who makes runs of a sweep beside this process, where that is wanted.
+    pub(crate) fn others(wanted: bool) -> Result<Option<Nobody>, Failure> {
+        if wanted { Err(missing()) } else { Ok(None) }
+    }
+
     fn missing() -> Failure {
         Failure::misuse(
             "--workers mpi: this program was built without MPI; build it with --features mpi, or \
@@ -130,6 +152,7 @@ mod with_mpi {
 
     use super::{Command, Failure, Limits, Placement};
     use crate::interrupt;
+    use crate::sweep::on_ranks::{self, OtherRanks};
 
     /// Present once MPI is started.
     static NETWORK: OnceLock<&Network> = OnceLock::new();
@@ -151,7 +174,19 @@ mod with_mpi {
         if let Some(shared) = command.shared() {
             shared.limits().hold_here();
         }
+        if let Command::Sweep(arguments) = command {
+            return on_ranks::serve(arguments, network);
+        }
         serve_rank(network).map_err(|error| Failure::EndedEarly(error.to_string()))
+    }
+
+    /// Who makes runs of a sweep beside this process, where that is wanted.
+    pub(crate) fn others(wanted: bool) -> Result<Option<OtherRanks>, Failure> {
+        let others = |network: &'static Network| {
+            network.watch(None, interrupt::listen());
+            OtherRanks::of(network)
+        };
+        Ok(wanted.then(|| others(join())))
     }
 
     /// Refuses ranks that know nothing of one another: each would be the only one.
@@ -202,4 +237,4 @@ mod with_mpi {
 }
 
 use with_mpi::on_ranks;
-pub(crate) use with_mpi::{end, placement};
+pub(crate) use with_mpi::{end, others, placement};

@@ -8,6 +8,7 @@ use dovetail::report::{Kind, ReferenceFile, Selection, Variable};
 use dovetail::scenario::Scenario;
 
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::remedies::with_advice;
 
 /// The source of truth.
@@ -73,8 +74,16 @@ impl<'a> Reference<'a> {
                 solution,
             } => {
                 if known != times {
-                    let solved = system.solve(times, scenario.connections.outputs());
-                    *solution = solved.map_err(not_computed)?;
+                    let outputs = scenario.connections.outputs();
+                    let solved = system.solve_unless(times, outputs, interrupt::is_overdue);
+                    let solved = solved.map_err(not_computed)?;
+                    let interrupted = || {
+                        Failure::EndedEarly(
+                            "interrupted while the reference was computed: errors are missing"
+                                .to_owned(),
+                        )
+                    };
+                    *solution = solved.ok_or_else(interrupted)?;
                     *known = times.to_vec();
                 }
                 Ok(selection

@@ -153,7 +153,9 @@ fn worded_problem(mut problem: Problem) -> Problem {
         None => message.clone(),
         Some(GivenChoice::Value { name, text }) => format!("--set {name}={text}: {message}"),
         Some(GivenChoice::Option { key, text }) => {
-            format!("{message} (given on the command line as `{key}={text}`)")
+            let named = format!("`{key}` ");
+            let rest = message.strip_prefix(&named).unwrap_or(message);
+            format!("{}: {rest}", flag(&key, &text))
         }
     };
     let help = [problem.help.take(), words(&take(&mut problem.remedies))];
@@ -161,6 +163,41 @@ fn worded_problem(mut problem: Problem) -> Problem {
     problem.help = (!help.is_empty()).then(|| help.join(", or "));
 
     problem
+}
+
+/// Options of a run that have flags of their own.
+const FLAGS: [&str; 6] = [
+    "method",
+    "step",
+    "tolerance",
+    "solver",
+    "petsc-options",
+    "integrator-tolerance",
+];
+
+/// A choice as it is written on the command line.
+fn flag(key: &str, text: &str) -> String {
+    if FLAGS.contains(&key) {
+        format!("--{key} {text}")
+    } else {
+        format!("--option {key}={text}")
+    }
+}
+
+/// Problems of flags alone, one after the other: the model file has nothing to do with them.
+pub(crate) fn of_flags_alone(bad: &BadModel) -> Option<String> {
+    let problems = &bad.problems;
+    if problems.is_empty() || problems.iter().any(|problem| problem.choice.is_none()) {
+        return None;
+    }
+
+    let sentence = |problem: &Problem| {
+        let worded = worded_problem(problem.clone());
+        let help = worded.help.map(|help| format!("\n help: {help}"));
+        worded.message + &help.unwrap_or_default()
+    };
+    let all: Vec<String> = problems.iter().map(sentence).collect();
+    Some(all.join("\nerror: "))
 }
 
 #[cfg(test)]

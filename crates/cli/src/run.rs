@@ -179,7 +179,11 @@ fn show(summary: &RunSummary, shared: &SharedArguments) -> Result<(), Failure> {
         return Ok(());
     }
 
-    let text = summary.to_text();
+    let text = if shared.verbose {
+        summary.to_detailed_text()
+    } else {
+        summary.to_text()
+    };
     if shared.writes_to_standard_output() {
         output::complain(&text);
         return Ok(());

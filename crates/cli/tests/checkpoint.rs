@@ -202,7 +202,7 @@ fn ended(folder: &Folder) -> (String, String) {
             "--method",
             "jacobi",
             "--step",
-            "0.01",
+            "0.001",
             "--checkpoint",
             &checkpoint,
         ],

@@ -105,7 +105,11 @@ fn the_summary_for_people_tells_bounds_and_cost() {
         "largest width",
         "volume",
     ] {
-        assert!(done.out.contains(word), "`{word}` is not in:\n{}", done.out);
+        assert!(
+            done.line().contains(word),
+            "`{word}` is not in:\n{}",
+            done.out
+        );
     }
     let done = dovetail(&[
         "enclose",
@@ -352,7 +356,8 @@ fn an_fmu_cannot_be_enclosed() {
         .says(&["is an FMU"]);
     let done = dovetail(&["check", &model]).exits(0);
     assert!(
-        done.out.contains("It cannot be enclosed: `prey` is an FMU"),
+        done.line()
+            .contains("It cannot be enclosed: `prey` is an FMU"),
         "{}",
         done.out
     );
@@ -363,7 +368,7 @@ fn check_tells_what_can_be_enclosed() {
     let folder = Folder::new();
     let done = dovetail(&["check", &decays(&folder)]).exits(0);
     assert!(
-        done.out.contains(
+        done.line().contains(
             "It can be enclosed; boxes are given for 1 of 2 states and 0 of 0 parameters."
         ),
         "{}",

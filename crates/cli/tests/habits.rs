@@ -516,7 +516,7 @@ fn slopes_that_are_there_after_a_step_only_are_not_asked_for_earlier() {
             .kind(Kind::CoSimulation)
             .habit(Habit::SlopesAfterStepOnly);
         let fmu = match version {
-            Version::Two => fixture.input_derivatives(false),
+            Version::One | Version::Two => fixture.input_derivatives(false),
             Version::Three => fixture.intermediate_update(false),
         };
         let model = example(folder.path(), "lotka-volterra", "prey", &fmu.build(), "");

@@ -254,7 +254,7 @@ fn judge(case: &Case, seen: &Seen, undisturbed: &str, rows: &str) -> Option<Stri
         return None; // no side of the channel had to sleep: it shows only when the process ends
     }
     if case.is_after_run() {
-        let warned = seen.out.contains("warning") || says;
+        let warned = seen.line().contains("warning") || says;
         let complete = rows == undisturbed;
         return (!complete || !warned)
             .then(|| format!("rows complete: {complete}, warned: {warned}"));
@@ -374,7 +374,7 @@ fn a_static_look_runs_nothing_of_an_fmu() {
     for fmu in fmus() {
         let fmu = fmu.display().to_string();
         let looked = with_harm("constructor:abort", &["inspect", &fmu, "--static"]).exits(0);
-        assert!(looked.out.contains("not tried"), "{}", looked.out);
+        assert!(looked.line().contains("not tried"), "{}", looked.out);
         let json = with_harm(
             "constructor:abort",
             &["inspect", &fmu, "--static", "--json"],
@@ -396,7 +396,7 @@ fn checks_and_looks_are_isolated() {
             with_harm(harm, &["check", &fmu]).exits(2);
             let looked = with_harm(harm, &["inspect", &fmu]).exits(0);
             let said = ["it cannot be run here", "it could not be tried out"];
-            let says = said.iter().any(|words| looked.out.contains(words));
+            let says = said.iter().any(|words| looked.line().contains(words));
             assert!(says, "{harm}: {}", looked.out);
         }
     }
@@ -414,7 +414,7 @@ fn what_an_fmu_has_changed_is_said() {
     for (kind, what) in changes {
         let harm = format!("initialize:{kind}");
         let done = with_harm(&harm, &["run", &fmu, "--stop-time", "1"]).exits(0);
-        assert!(done.out.contains(what), "{kind}: {}", done.out);
+        assert!(done.line().contains(what), "{kind}: {}", done.out);
     }
 }
 
@@ -515,6 +515,6 @@ fn a_library_of_another_version_is_noticed() {
         let fmu = fmus()[fmu].display().to_string();
         let done = with_harm("version:1.0", &["run", &fmu, "--stop-time", "1"]).exits(0);
         let words = format!("says `1.0`, where `{version}` was expected");
-        assert!(done.out.contains(&words), "{}", done.out);
+        assert!(done.line().contains(&words), "{}", done.out);
     }
 }

@@ -344,7 +344,7 @@ fn an_event_ends_a_run_and_that_is_no_failure() {
         let rows = folder.name("rows.csv");
         let done = dovetail(&["run", &model, "--method", method, "--output", &rows]).exits(0);
         assert!(
-            done.out.contains("`events` asked for the end"),
+            done.line().contains("`events` asked for the end"),
             "{}",
             done.out
         );

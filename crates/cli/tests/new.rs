@@ -11,9 +11,18 @@ fn every_template_runs_at_once_and_well() {
         let path = folder.path().join("my \"first\" model");
         let path = path.to_str().unwrap();
         let said = dovetail(&["new", path, "--template", template]).exits(0);
-        assert!(said.out.contains("dovetail run"), "{}", said.out);
+        assert!(said.line().contains("dovetail run"), "{}", said.out);
 
         let model = format!("{path}/model.toml");
+        let text = std::fs::read_to_string(&model).unwrap();
+        let schema = text
+            .lines()
+            .next()
+            .unwrap()
+            .strip_prefix("#:schema ")
+            .unwrap();
+        let schema = std::fs::read_to_string(format!("{path}/{schema}")).unwrap();
+        assert!(schema.contains("\"title\": \"Dovetail model\""));
         let done = dovetail(&["run", &model, "--json"]).exits(0);
         let run: serde_json::Value = serde_json::from_str(&done.out).unwrap();
         assert_eq!(run["model"], "my \"first\" model");

@@ -440,7 +440,7 @@ fn an_fmu_for_one_process_is_used_twice_in_two() {
         assert_eq!(folder.read("results.csv"), expected);
         let checked = dovetail(&["check", &model]).exits(0);
         assert!(
-            checked.out.contains("--workers processes"),
+            checked.line().contains("--workers processes"),
             "{}",
             checked.out
         );

@@ -229,7 +229,7 @@ fn samples(name: &str) -> Vec<Vec<String>> {
             .iter()
             .flat_map(|known| {
                 ends.iter()
-                    .map(|end| [known.as_slice(), &[end.clone()]].concat())
+                    .map(|end| [known.as_slice(), std::slice::from_ref(end)].concat())
             })
             .collect();
     }

@@ -223,23 +223,131 @@ fn sobol_indices_of_the_function_of_ishigami() {
     }
 }
 
+/// One job runs the FMU here, several run it in processes.
 #[test]
-fn a_model_with_an_fmu_is_swept_one_run_after_the_other() {
-    let folder = Folder::new();
+fn rows_of_an_fmu_are_the_same_whatever_the_number_of_jobs() {
     let fmu = Fixture::new(Model::Prey, Version::Two).build();
     let fmu = fmu.display().to_string();
-    let options = ["--stop-time", "1", "--jobs", "2"];
-    let (done, text) = sweep(
-        &folder,
-        &fmu,
-        &[&["--vary", "birth=0.5,0.7"], &options[..]].concat(),
-    );
-    done.exits(0).says(&["a model with FMUs has one job"]);
-    let table = Table::parse(&text);
-    assert_eq!(table.column("status"), ["ok", "ok"], "{text}");
+    let rows = |jobs: &[&str]| {
+        let folder = Folder::new();
+        let vary = ["--vary", "birth=0.5:0.7:6", "--stop-time", "1"];
+        let (done, text) = sweep(&folder, &fmu, &[&vary[..], jobs].concat());
+        done.exits(0);
+        text
+    };
+    let one = rows(&[]);
+    let table = Table::parse(&one);
+    assert_eq!(table.column("status"), ["ok"; 6], "{one}");
     let single = run_json(&fmu, &["--stop-time", "1", "--set", "birth=0.7"]);
     let known = number(&single["final"]["Prey.population"]);
-    assert_eq!(table.numbers("final(Prey.population)")[1], known);
+    assert_eq!(table.numbers("final(Prey.population)")[5], known);
+    assert_eq!(one, rows(&["--jobs", "1"]));
+    assert_eq!(one, rows(&["--jobs", "2"]));
+    assert_eq!(one, rows(&["--jobs", "3"]));
+}
+
+#[test]
+fn the_time_of_an_event_is_where_the_trajectory_crosses() {
+    let folder = Folder::new();
+    let keep = ["--keep", "when(v > 10)", "--keep", "when(car.x > 1e9)"];
+    let (done, text) = sweep(
+        &folder,
+        &example("car"),
+        &[&["--vary", "car.m=900,1100"], &keep[..]].concat(),
+    );
+    done.exits(0);
+    let times = Table::parse(&text).numbers("when(v > 10)");
+    for (mass, time) in ["900", "1100"].iter().zip(times) {
+        let set = format!("car.m={mass}");
+        let stop = time.to_string();
+        let until = ["--set", &set, "--stop-time", &stop];
+        let speed = number(&run_json(&example("car"), &until)["final"]["car.v"]);
+        support::assert_near(speed, 10.0, 1e-3);
+    }
+    assert_eq!(Table::parse(&text).column("when(car.x > 1e9)"), ["NaN"; 2]);
+}
+
+#[test]
+fn whole_trajectories_are_those_of_single_runs() {
+    let folder = Folder::new();
+    let keep = ["--keep", "trajectories", "--record", "car.?", "--jobs", "2"];
+    let (done, text) = sweep(
+        &folder,
+        &example("car"),
+        &[&["--vary", "car.m=900:1100:3"], &keep[..]].concat(),
+    );
+    done.exits(0);
+    assert!(text.starts_with("run,car.m,final(car.x),"), "{text}");
+    let single = folder.name("single.csv");
+    let set = ["--set", "car.m=1000", "--record", "car.?", "-q"];
+    dovetail(&[&["run", &example("car"), "-o", &single], &set[..]].concat()).exits(0);
+    assert_eq!(
+        folder.read("rows-trajectories/run-000002.csv"),
+        folder.read("single.csv")
+    );
+    let names = std::fs::read_dir(folder.path("rows-trajectories")).unwrap();
+    assert_eq!(names.count(), 3);
+    // Another sweep does not leave them among its own.
+    let (done, _) = sweep(
+        &folder,
+        &example("car"),
+        &["--vary", "car.m=900", "--keep", "trajectories"],
+    );
+    done.exits(0);
+    let names = std::fs::read_dir(folder.path("rows-trajectories")).unwrap();
+    assert_eq!(names.count(), 1);
+}
+
+#[test]
+fn a_page_shows_runs_sensitivities_and_a_fan() {
+    let folder = Folder::new();
+    let model = folder.file("ishigami.toml", ISHIGAMI);
+    let page = folder.name("page.html");
+    let design = ["--sample", "64", "--design", "saltelli", "--report", &page];
+    let (done, _) = sweep(&folder, &model, &design);
+    done.exits(0);
+    let page = folder.read("page.html");
+    // Two kept values over three varied ones, and a fan of each.
+    let figures = page.matches("<figure>").count();
+    assert!(figures >= 4, "{figures}");
+    assert!(page.contains("Sobol indices") && page.contains("Trajectories"));
+    assert!(page.matches("<circle").count() >= 3 * 300);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_parquet_table_is_made_of_whole_lines_and_goes_on_from_them() {
+    let folder = Folder::new();
+    let file = folder.name("rows.parquet");
+    let all = [
+        "sweep",
+        &example("car"),
+        "--vary",
+        "car.m=900:1100:5",
+        "-o",
+        &file,
+    ];
+    dovetail(&all).exits(0);
+    let whole = std::fs::read(&file).unwrap();
+    assert_eq!(
+        (&whole[..4], &whole[whole.len() - 4..]),
+        (&b"PAR1"[..], &b"PAR1"[..])
+    );
+    let lines = folder.path("rows.parquet.rows.csv");
+    assert!(!lines.exists());
+    let again = [&all[..], &["--resume"]].concat();
+    dovetail(&again).exits(2).says(&["came to its end"]);
+
+    // A killed sweep has left the first two lines.
+    let (_, text) = sweep(&folder, &example("car"), &["--vary", "car.m=900:1100:5"]);
+    let two: Vec<&str> = text.lines().take(3).collect();
+    std::fs::write(&lines, two.join("\n") + "\n").unwrap();
+    let json = dovetail(&[&again[..], &["--json"]].concat())
+        .exits(0)
+        .json();
+    assert_eq!((&json["runs"], &json["resumed"]), (&5.into(), &2.into()));
+    assert_eq!(std::fs::read(&file).unwrap(), whole);
+    assert!(!lines.exists());
 }
 
 #[test]
@@ -270,13 +378,15 @@ fn misuse_is_said_before_anything_is_run() {
         done.exits(2).says(words);
         assert!(text.is_empty());
     }
-    let parquet = [
+    let other = [
         "sweep",
         &example("car"),
         "--vary",
         "car.m=1,2",
         "-o",
-        "rows.parquet",
+        "rows.mat",
     ];
-    dovetail(&parquet).exits(2).says(&["is a .csv file"]);
+    dovetail(&other)
+        .exits(2)
+        .says(&["a .csv or a .parquet file"]);
 }

@@ -95,3 +95,34 @@ fn a_name_that_several_systems_have_needs_the_system() {
     let done = dovetail(&refused).exits(2);
     done.says(&["`prey.population`", "`predator.population`"]);
 }
+
+#[test]
+fn a_parameter_has_a_unit_to_which_tables_are_converted() {
+    let folder = Folder::new();
+    let text = "[model]\nstop-time = 2.0\n[systems.shaft]\nparameters = { speed = 0.0 }\nstates = { angle = 0.0 }\n\
+                equations = \"der(angle) = speed\"\nunits = { speed = \"rad/s\" }\n";
+    let model = folder.file("model.toml", text);
+    let table = folder.file("table.csv", "time,shaft.speed [rpm]\n0,30\n1,60\n2,60\n");
+    let run = run_json(&model, &["--input", &table]);
+    // A parameter is held: 30 rpm for one second, then 60.
+    let turned = 1.5 * std::f64::consts::TAU;
+    assert_near(number(&run["final"]["shaft.angle"]), turned, 1e-9);
+}
+
+#[test]
+fn a_value_that_one_system_has_is_set_without_the_system() {
+    let car = example("car");
+    let whole = run_json(
+        &car,
+        &["--set", "car.m=1200", "--set", "controller.gain=300"],
+    );
+    let short = run_json(&car, &["--set", "m=1200", "--set", "gain=300"]);
+    assert_eq!(whole["final"], short["final"]);
+    let pair = example("mechanical");
+    dovetail(&["run", &pair, "--set", "m=3"])
+        .exits(2)
+        .says(&["several systems have a value `m`", "`left.m` and `right.m`"]);
+    dovetail(&["run", &pair, "--set", "mm=3"])
+        .exits(2)
+        .says(&["no such parameter, state or input"]);
+}

@@ -231,6 +231,56 @@ impl Error {
         self
     }
 
+    /// The system that is to blame, where it is one.
+    pub fn culprit(&self) -> Option<&str> {
+        match self {
+            Self::System { system, .. }
+            | Self::NotFinite { system, .. }
+            | Self::Diverged { system, .. }
+            | Self::NotConverged { system, .. }
+            | Self::BlowUp { system, .. }
+            | Self::MissingCapability { system, .. } => Some(system),
+            _ => None,
+        }
+    }
+
+    /// The variable that shows it, `system.name`, where it is one.
+    pub fn variable(&self) -> Option<String> {
+        match self {
+            Self::NotFinite {
+                system, variable, ..
+            }
+            | Self::Diverged {
+                system, variable, ..
+            }
+            | Self::NotConverged {
+                system, variable, ..
+            }
+            | Self::BlowUp {
+                system, variable, ..
+            } => Some(format!("{system}.{variable}")),
+            Self::SingularLoop { variables, .. } | Self::UnsolvedLoop { variables, .. } => {
+                variables.first().cloned()
+            }
+            _ => None,
+        }
+    }
+
+    /// When it happened, where that is known.
+    pub fn time(&self) -> Option<f64> {
+        match self {
+            Self::System { time, .. }
+            | Self::NotFinite { time, .. }
+            | Self::Diverged { time, .. }
+            | Self::NotConverged { time, .. }
+            | Self::NoHeadway { time, .. }
+            | Self::BlowUp { time, .. }
+            | Self::SingularLoop { time, .. }
+            | Self::UnsolvedLoop { time, .. } => Some(*time),
+            Self::MissingCapability { .. } | Self::Checkpoint(_) | Self::Observer { .. } => None,
+        }
+    }
+
     /// What to try, most promising first; empty where nothing is known.
     pub fn remedies(&self) -> Vec<Remedy> {
         match self {

@@ -121,6 +121,16 @@ impl Grid {
         }
     }
 
+    /// The last communication time up to `limit`, or after it by no more than rounding; the start where there is none.
+    pub fn last_within(&self, limit: f64) -> f64 {
+        let nearest = self.nearest(limit);
+        let time = self.time(nearest);
+        if nearest > 0 && time - limit > COINCIDENT * self.size {
+            return self.time(nearest - 1);
+        }
+        time
+    }
+
     /// The number of the communication time nearest to `time`.
     pub fn nearest(&self, time: f64) -> u64 {
         (((time - self.start) / self.size).round().max(0.0) as u64).min(self.count)

@@ -103,6 +103,8 @@ pub struct MethodQuality {
     pub estimated_error: Option<Vec<(String, EstimatedError)>>,
     /// The largest local error of an input, relative to its range, where the method knows that.
     pub interface_error: Option<f64>,
+    /// The shortest and the longest step, where the method chose them.
+    pub step_sizes: Option<(f64, f64)>,
 }
 
 /// An estimate of the global error of a variable, absolute.

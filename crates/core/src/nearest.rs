@@ -3,6 +3,8 @@
 /// Beyond these a suggestion is not worth its time.
 const LONGEST_NAME: usize = 60;
 const MOST_CANDIDATES: usize = 2_000;
+/// A beginning of fewer letters says nothing.
+const LEAST_BEGINNING: usize = 4;
 
 /// The candidate that `name` was probably meant to be, if one is close enough.
 ///
@@ -11,9 +13,10 @@ const MOST_CANDIDATES: usize = 2_000;
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted: Vec<char> = lowercase(name)?;
     let allowed = (wanted.len() / 3).max(1);
-    candidates
-        .into_iter()
-        .take(MOST_CANDIDATES)
+    let candidates: Vec<&str> = candidates.into_iter().take(MOST_CANDIDATES).collect();
+    let by_edits = candidates
+        .iter()
+        .copied()
         .filter(|candidate| *candidate != name)
         .filter_map(|candidate| {
             let letters = lowercase(candidate)?;
@@ -29,7 +32,23 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         // A name of one letter is one edit from every other: only its case may differ.
         .filter(|&(edits, _)| edits < wanted.len())
         .min_by_key(|&(edits, _)| edits)
-        .map(|(_, candidate)| candidate)
+        .map(|(_, candidate)| candidate);
+    by_edits.or_else(|| abbreviated(&wanted, &candidates))
+}
+
+/// The only candidate that shares most of its beginning with what was wanted: `params` for `parameters`.
+fn abbreviated<'a>(wanted: &[char], candidates: &[&'a str]) -> Option<&'a str> {
+    let least = (2 * wanted.len()).div_ceil(3).max(LEAST_BEGINNING);
+    let shares = |candidate: &&&str| {
+        let letters = candidate.chars().flat_map(char::to_lowercase);
+        let shared = letters.zip(wanted).take_while(|(a, b)| a == *b).count();
+        shared >= least && shared < wanted.len().max(candidate.chars().count())
+    };
+    let mut alike = candidates.iter().filter(shares);
+    match (alike.next(), alike.next()) {
+        (Some(candidate), None) => Some(candidate),
+        _ => None,
+    }
 }
 
 fn lowercase(name: &str) -> Option<Vec<char>> {
@@ -77,6 +96,14 @@ fn edits(from: &[char], to: &[char], allowed: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_abbreviation_is_understood_where_it_has_one_meaning() {
+        let known = ["inputs", "parameters", "states"];
+        assert_eq!(nearest("params", known), Some("parameters"));
+        assert_eq!(nearest("para", known), Some("parameters"));
+        assert_eq!(nearest("param", ["parameter-a", "parameter-b"]), None);
+    }
 
     #[test]
     fn a_misspelt_name_finds_its_neighbor() {

@@ -17,6 +17,8 @@ pub struct Past {
     /// The earliest times in `newest`: they are asked for with every step.
     reached: f64,
     next_event: f64,
+    /// No step goes beyond this time. Unlike an event it means nothing to the systems.
+    limit: f64,
     /// Empty where only the newest points are kept.
     histories: Vec<History>,
 }
@@ -101,6 +103,7 @@ impl Past {
             latest: vec![Knot::value_only(f64::NAN); connections.outputs()],
             reached: f64::INFINITY,
             next_event: f64::INFINITY,
+            limit: f64::INFINITY,
             histories: Vec::new(),
         }
     }
@@ -152,10 +155,22 @@ impl Past {
         self.reached
     }
 
-    /// The earliest time at which any system is known to switch.
+    /// The earliest time at which any system is known to switch, or that no step goes beyond: where the next step ends at the
+    /// latest, as far as systems are free.
     #[inline]
     pub fn next_event(&self) -> f64 {
-        self.next_event
+        earlier(self.limit, self.next_event)
+    }
+
+    /// The time that no step goes beyond; infinite where there is none.
+    #[inline]
+    pub fn limit(&self) -> f64 {
+        self.limit
+    }
+
+    /// From here on no step goes beyond this time. Whoever sets it is not announced as an event: nothing restarts there.
+    pub fn set_limit(&mut self, limit: f64) {
+        self.limit = limit;
     }
 
     /// The next time at which `system` is known to switch.

@@ -1,5 +1,7 @@
 //! A model by several methods, each measured against all equations solved as one system.
 
+use std::sync::atomic::AtomicBool;
+
 use dovetail_core::{Notice, Remedy};
 use dovetail_equations::Monolithic;
 use dovetail_report::{ErrorMeasures, Kind, RunSummary, Trajectory, Variable, Variables, measure};
@@ -7,6 +9,7 @@ use dovetail_scenario::{Choices, Scenario};
 
 use crate::error::Error;
 use crate::execution::{Execution, Keep};
+use crate::simulation::NEVER;
 
 /// A run that was measured.
 #[derive(Debug)]
@@ -28,16 +31,20 @@ pub(crate) fn compare(scenario: &Scenario, methods: &[&str]) -> Result<Vec<Compa
     } else {
         methods.to_vec()
     };
-    methods
-        .iter()
-        .map(|method| measured(scenario, method))
-        .collect()
+    let by_method = |method: &&str| {
+        let mut choices = Choices::default();
+        choices.set("method", *method);
+        measured(scenario, &choices, &NEVER)
+    };
+    methods.iter().map(by_method).collect()
 }
 
-fn measured(scenario: &Scenario, method: &str) -> Result<Compared, Error> {
-    let mut choices = Choices::default();
-    choices.set("method", method);
-    let options = scenario.options(&choices)?;
+pub(crate) fn measured(
+    scenario: &Scenario,
+    choices: &Choices,
+    stop: &AtomicBool,
+) -> Result<Compared, Error> {
+    let options = scenario.options(choices)?;
     let session = scenario.session(&options)?;
     let outputs = session.start().iter();
     let outputs = outputs.flat_map(|task| task.response.outputs.iter().map(|knot| knot.value));
@@ -52,8 +59,7 @@ fn measured(scenario: &Scenario, method: &str) -> Result<Compared, Error> {
         keep: Keep::Measured,
         ..Execution::default()
     };
-    let never = std::sync::atomic::AtomicBool::new(false);
-    let done = execution.run(scenario, session, &options, &selection, &never);
+    let done = execution.run(scenario, session, &options, &selection, stop);
     let rows = done.trajectory.unwrap_or_default();
 
     Ok(Compared {

@@ -2,6 +2,7 @@
 
 use dovetail_core::{Notice, Remedy};
 use dovetail_scenario::BadModel;
+use dovetail_study::FitError;
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +24,9 @@ pub enum Error {
     /// The errors of a run cannot be measured.
     #[error("{0}")]
     NoReference(Notice),
+    /// Parameters cannot be fitted to data.
+    #[error(transparent)]
+    NoFit(#[from] FitError),
 }
 
 impl Error {
@@ -33,7 +37,7 @@ impl Error {
             Self::EndedEarly { message, .. } | Self::NoReference(message) => {
                 message.remedies.clone()
             }
-            Self::NoSuchVariable(_) => Vec::new(),
+            Self::NoSuchVariable(_) | Self::NoFit(_) => Vec::new(),
         }
     }
 }

@@ -72,6 +72,8 @@ pub struct Executed {
     pub summary: RunSummary,
     /// The selected variables, where they were to be kept.
     pub trajectory: Option<Trajectory>,
+    /// What ended the run early, where that was not an interrupt.
+    pub failure: Option<Error>,
     /// The time of the last checkpoint, where any was written.
     pub checkpoint: Option<f64>,
     /// What was to be drawn.
@@ -203,7 +205,7 @@ impl Execution<'_> {
         let end = session.conclude(ending, &mut recorders.observers(&mut self.observers));
         let values = FinalValue::of(&everything, recorders.extent.last_row());
         let extent = recorders.extent.into_sink();
-        let mut summary = summarize(scenario, end, values, &recorders.residual);
+        let mut summary = summarize(scenario, &end, values, &recorders.residual);
         summary.quality.warnings.extend(written.failure);
 
         if self.verify {
@@ -233,6 +235,7 @@ impl Execution<'_> {
         Executed {
             summary,
             trajectory: measured.or(shown),
+            failure: end.ending.err(),
             drawn: drawn.map(|(selection, trajectory)| Drawn {
                 selection,
                 trajectory,
@@ -416,12 +419,12 @@ fn message(end: &RunEnd) -> Option<Notice> {
 
 fn summarize(
     scenario: &Scenario,
-    end: RunEnd,
+    end: &RunEnd,
     final_values: Vec<FinalValue>,
     residual: &CouplingResidual<'_>,
 ) -> RunSummary {
     let interfaces = scenario.connections.interfaces();
-    let message = message(&end);
+    let message = message(end);
     let summary = RunSummary {
         model: scenario.name.clone(),
         method: end.method.to_owned(),
@@ -447,7 +450,7 @@ fn summarize(
 }
 
 /// What is known of the quality of a run before it is judged.
-fn quality(scenario: &Scenario, end: RunEnd, residual: &CouplingResidual<'_>) -> Quality {
+fn quality(scenario: &Scenario, end: &RunEnd, residual: &CouplingResidual<'_>) -> Quality {
     let interfaces = scenario.connections.interfaces();
     let input = |(k, i): (usize, usize)| interfaces[k].qualified(&interfaces[k].inputs[i].name);
     let usual = residual.usual(OUTLIERS);
@@ -456,6 +459,8 @@ fn quality(scenario: &Scenario, end: RunEnd, residual: &CouplingResidual<'_>) ->
         Err(Error::BlowUp { .. } | Error::Diverged { .. } | Error::NotFinite { .. })
     );
 
+    let known = &end.quality;
+
     Quality {
         usual_residual: usual.map(|(most, place)| (most, input(place))),
         verdict: Verdict::Unknown,
@@ -463,14 +468,16 @@ fn quality(scenario: &Scenario, end: RunEnd, residual: &CouplingResidual<'_>) ->
         diverged,
         residual: residual.largest(),
         residual_variable: residual.worst().map(input),
-        estimated_error: end.quality.estimated_error,
+        estimated_error: known.estimated_error.clone(),
         verified_error: None,
         verified_means: Vec::new(),
-        interface_error: end.quality.interface_error,
-        warnings: end.warnings,
-        remarks: end.remarks,
-        discrepancy: end.quality.discrepancy,
-        kept: end.quality.kept,
-        refused: end.quality.refused,
+        interface_error: known.interface_error.clone(),
+        step_sizes: known.step_sizes,
+        warnings: end.warnings.clone(),
+        remarks: end.remarks.clone(),
+        details: end.details.clone(),
+        discrepancy: known.discrepancy.clone(),
+        kept: known.kept.clone(),
+        refused: known.refused.clone(),
     }
 }

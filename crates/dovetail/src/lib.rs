@@ -41,7 +41,8 @@
 //!
 //! # What is behind it
 //!
-//! [`Checkpoint`] is what a run was at one of its communication times, from where it can go on; [`Model::sweep`] makes many runs with other values each.
+//! [`Checkpoint`] is what a run was at one of its communication times, from where it can go on; [`Model::sweep`] makes many runs with other values each,
+//! [`Model::fit`] finds the values that are nearest to measured data.
 //!
 //! [`core`] is the vocabulary, [`methods`] has the coupling methods, [`scenario`] reads models and sets runs up, [`report`]
 //! writes results, [`study`] has designs and sensitivities, [`equations`], [`fmi`] and [`guaranteed`] are what their names say.
@@ -53,6 +54,8 @@ mod enclosure;
 mod error;
 mod evidence;
 mod execution;
+pub mod export;
+mod fit;
 mod fn_system;
 mod linearization;
 mod model;
@@ -60,9 +63,11 @@ mod option_tables;
 mod page;
 mod real_time;
 mod run;
+mod run_at;
 mod samples;
 mod simulation;
 mod sweep;
+mod sweep_elsewhere;
 mod verify;
 
 pub use dovetail_core as core;
@@ -86,6 +91,7 @@ pub use coupling::Coupling;
 pub use enclosure::{Bounds, Enclosure};
 pub use error::Error;
 pub use execution::{Drawn, Executed, Execution, Keep, RowFile};
+pub use fit::Fit;
 pub use fn_system::FnSystem;
 pub use linearization::linearize;
 pub use model::{Model, ModelBuilder};
@@ -95,4 +101,5 @@ pub use real_time::RealTime;
 pub use run::Run;
 pub use samples::sampled_trajectories;
 pub use simulation::Simulation;
-pub use sweep::{Sweep, SweepStops};
+pub use sweep::{Sweep, SweepStops, SweptRun};
+pub use sweep_elsewhere::{OtherPlaces, answer_run};

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use dovetail_report::LinearModel;
 use dovetail_scenario::{Catalog, Choices, Overrides, Scenario, SourceText, helpers};
-use dovetail_study::Design;
+use dovetail_study::{Design, Factor, FitError, Measured, StudyError};
 
 use crate::comparison::{Compared, compare};
 use crate::enclosure::{Enclosure, enclose};
 use crate::error::Error;
+use crate::fit::Fit;
 use crate::linearization::linearize;
 use crate::run::Run;
 use crate::simulation::{NEVER, Simulation};
@@ -82,6 +83,15 @@ impl Model {
         let options = self.scenario.options(&Choices::default())?;
         let keep: Vec<String> = keep.iter().map(|text| text.to_string()).collect();
         Sweep::new(&self.scenario, &options, design, &keep, &[])
+    }
+
+    /// Fits parameters or start values within bounds, `car.m=500:2000`, to measured data.
+    pub fn fit(&self, measured: Measured, vary: &[&str]) -> Result<Fit<'_>, Error> {
+        let options = self.scenario.options(&Choices::default())?;
+        let factors: Result<Vec<Factor>, StudyError> =
+            vary.iter().map(|text| text.parse()).collect();
+        let factors = factors.map_err(|StudyError(message)| FitError::Data(message))?;
+        Fit::new(&self.scenario, &options, &factors, measured)
     }
 
     /// Bounds that are proved to hold every trajectory, for models given as equations.

@@ -36,7 +36,7 @@ pub fn run_page(
     shown: &[String],
     origin: &Origin,
 ) -> Option<String> {
-    with_page(scenario, executed, shown, origin, RunPage::render)
+    with_page(scenario, executed, shown, origin, |page| page.render())
 }
 
 /// The figure of a run that was recorded for it, over time or over the variable `x`; none where it was not.
@@ -87,6 +87,7 @@ fn kinds(scenario: &Scenario) -> Vec<String> {
 
 fn kind_of(fmu: &PreparedFmu) -> String {
     let version = match fmu.fmu().description().version {
+        Version::One => "FMI 1.0",
         Version::Two => "FMI 2.0",
         Version::Three => "FMI 3.0",
     };

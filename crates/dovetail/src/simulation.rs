@@ -8,6 +8,7 @@ use dovetail_core::Observer;
 use dovetail_report::Variables;
 use dovetail_scenario::{Choices, Placement, Scenario};
 
+use crate::comparison::{Compared, measured};
 use crate::error::Error;
 use crate::execution::Execution;
 use crate::run::Run;
@@ -90,6 +91,11 @@ impl<'a> Simulation<'a> {
     pub fn stop_when(mut self, raised: &'a AtomicBool) -> Self {
         self.stop = raised;
         self
+    }
+
+    /// Runs and measures all states and outputs against all equations solved as one system.
+    pub fn compare(self) -> Result<Compared, Error> {
+        measured(self.scenario, &self.choices, self.stop)
     }
 
     /// Runs.

@@ -2,18 +2,19 @@
 
 use std::io;
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dovetail_core::Notice;
-use dovetail_report::{Recorder, Rows, Selection, Variables};
-use dovetail_scenario::{BadModel, Placement, RunOptions, Scenario, Session};
-use dovetail_study::{Columns, Design, Kept, Progress, Row, StudyError, VariableNames, in_order};
+use dovetail_report::{Recorder, Rows, Selection, Trajectory, Variables};
+use dovetail_scenario::{BadModel, RunOptions, Scenario, Session};
+use dovetail_study::{
+    Columns, Design, FAN_CURVES, FAN_VARIABLES, Kept, Progress, Row, StudyError, VariableNames,
+    in_order,
+};
 
 use crate::error::Error;
-use crate::execution::{Execution, Keep, LEAST_ROWS};
-
-/// What is not to be changed by the number of jobs: every run has a single thread.
-const PLACEMENT: Placement = Placement::SingleThread;
+use crate::execution::LEAST_ROWS;
+use crate::run_at::{RunAt, can_be_parallel, options_of_each, sentences};
 
 /// Many runs of one model, each with other values.
 ///
@@ -37,7 +38,28 @@ pub struct Sweep<'a> {
     options: RunOptions,
     design: Design,
     kept: Kept,
+    /// What a measure without a name is taken of.
+    recorded: Vec<String>,
     jobs: NonZeroUsize,
+    draws: bool,
+    /// Where whole trajectories go.
+    folder: Option<PathBuf>,
+}
+
+/// A run of a sweep.
+#[derive(Clone, Debug)]
+pub struct SweptRun {
+    /// Its row of the table.
+    pub row: Row,
+    /// Some of its variables over time, where they were to be drawn.
+    pub curves: Option<Trajectory>,
+}
+
+/// What is left of a run that came to its end.
+struct KeptOfRun {
+    values: Vec<f64>,
+    verdict: String,
+    curves: Option<Trajectory>,
 }
 
 /// When a sweep ends before its end.
@@ -58,27 +80,26 @@ impl<'a> Sweep<'a> {
         keep: &[String],
         record: &[String],
     ) -> Result<Self, Error> {
-        let options = RunOptions {
-            placement: match options.placement.clone() {
-                Placement::Auto => PLACEMENT,
-                other => other,
-            },
-            ..options.clone()
-        };
+        let options = options_of_each(options);
         let first = readable(scenario, &design)?;
         scenario.check_method(&options)?;
-        let kept = kept(&first, keep, record)?;
+        let recorded = recorded(&first, record)?;
+        let kept = kept(&first, keep, &recorded)?;
 
         Ok(Self {
             scenario,
             options,
             design,
             kept,
+            recorded,
             jobs: NonZeroUsize::MIN,
+            draws: false,
+            folder: None,
         })
     }
 
-    /// So many runs at a time, each in a thread of its own. Models with FMUs keep one: instances of an FMU may share memory.
+    /// So many runs at a time, each in a thread of its own. Models with FMUs keep one, unless each system has a
+    /// process: instances of an FMU may share memory.
     pub fn jobs(mut self, jobs: NonZeroUsize) -> Self {
         if self.can_be_parallel() {
             self.jobs = jobs;
@@ -86,9 +107,22 @@ impl<'a> Sweep<'a> {
         self
     }
 
+    /// Runs hand on curves of their first variables: [`FAN_CURVES`] runs, or all where there are fewer.
+    pub fn with_curves(mut self) -> Self {
+        self.draws = true;
+        self
+    }
+
+    /// The recorded variables of each run are written to a file in this folder, `run-000001.csv` and so on, before its row is
+    /// handed on.
+    pub fn with_trajectories(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
     /// Whether several runs may be under way at a time.
     pub fn can_be_parallel(&self) -> bool {
-        self.scenario.units().is_empty()
+        can_be_parallel(self.scenario, &self.options)
     }
 
     /// The columns of the table.
@@ -111,8 +145,8 @@ impl<'a> Sweep<'a> {
             interrupted: &AtomicBool::new(false),
         };
         let mut rows = Vec::new();
-        let all = self.run_from(0, &stops, &mut |row| {
-            rows.push(row);
+        let all = self.run_from(0, &stops, &mut |run| {
+            rows.push(run.row);
             Ok(())
         });
         all.expect("BUG: memory takes all rows");
@@ -125,54 +159,71 @@ impl<'a> Sweep<'a> {
         &self,
         first: usize,
         stops: &SweepStops<'_>,
-        take: &mut dyn FnMut(Row) -> io::Result<()>,
+        take: &mut dyn FnMut(SweptRun) -> io::Result<()>,
     ) -> io::Result<Progress> {
         let interrupted = || stops.interrupted.load(Ordering::Relaxed);
         let stop = || interrupted() || (stops.starting)();
         let work = |run: usize| {
-            let row = self.row(run, stops.interrupted);
-            (!interrupted()).then_some(row)
+            let done = self.one_run(run, stops.interrupted);
+            (!interrupted()).then_some(done)
         };
         let runs = first..self.design.runs();
-        in_order(runs, self.jobs, &stop, &work, &mut |_, row| take(row))
+        in_order(runs, self.jobs, &stop, &work, &mut |_, run| take(run))
     }
 
     /// One run.
-    fn row(&self, run: usize, interrupted: &AtomicBool) -> Row {
+    pub fn one_run(&self, run: usize, interrupted: &AtomicBool) -> SweptRun {
         let point = self.design.point(run);
-        let outcome = self.outcome(&point, interrupted);
-        Row {
-            run,
-            point,
-            outcome,
+        let (outcome, curves) = match self.outcome(run, &point, interrupted) {
+            Ok(done) => (Ok((done.values, done.verdict)), done.curves),
+            Err(reason) => (Err(reason), None),
+        };
+        SweptRun {
+            row: Row {
+                run,
+                point,
+                outcome,
+            },
+            curves,
         }
     }
 
+    /// What is kept of a run with the verdict on it, and its curves.
     fn outcome(
         &self,
+        run: usize,
         point: &[f64],
         interrupted: &AtomicBool,
-    ) -> Result<(Vec<f64>, String), String> {
+    ) -> Result<KeptOfRun, String> {
         let scenario = varied(self.scenario, &self.design, point).map_err(sentences)?;
-        let session = scenario.session(&self.options).map_err(sentences)?;
-        let variables = Variables::of(&scenario.connections).with_signals(&session.signals());
-        let needed = variables.named(self.kept.variables());
-        let mut recorder = self.recorder(&scenario, &session, &needed);
-        let execution = Execution {
-            keep: Keep::Nothing,
-            observers: vec![&mut recorder],
-            ..Execution::default()
+        let file = self
+            .folder
+            .as_ref()
+            .map(|folder| trajectory_file(folder, run));
+        let run = RunAt {
+            scenario: &scenario,
+            options: &self.options,
+            needed: self.kept.variables(),
+            drawn: self.drawn(run),
+            file: file.as_deref().map(|path| (path, &self.recorded[..])),
+            interrupted,
         };
-        let done = execution.run(&scenario, session, &self.options, &needed, interrupted);
-        let quality = done.summary.quality;
+        let recorder =
+            |session: &Session<'_>, needed: &Selection| self.recorder(&scenario, session, needed);
+        let done = run.run(recorder)?;
+        Ok(KeptOfRun {
+            values: self.kept.values(&done.sink),
+            verdict: done.quality.verdict.word().to_owned(),
+            curves: done.drawn,
+        })
+    }
 
-        match done.summary.message {
-            Some(Notice { text, .. }) => Err(text),
-            None if quality.diverged => Err(quality.verdict_reason.text),
-            None => {
-                let values = self.kept.values(recorder.sink());
-                Ok((values, quality.verdict.word().to_owned()))
-            }
+    /// What is drawn of a run: of many an even choice has curves.
+    fn drawn(&self, run: usize) -> &[String] {
+        let every = self.design.runs().div_ceil(FAN_CURVES).max(1);
+        match self.draws && run.is_multiple_of(every) {
+            true => &self.recorded[..self.recorded.len().min(FAN_VARIABLES)],
+            false => &[],
         }
     }
 
@@ -217,24 +268,35 @@ fn readable(scenario: &Scenario, design: &Design) -> Result<Scenario, BadModel> 
     })
 }
 
-fn kept(scenario: &Scenario, keep: &[String], record: &[String]) -> Result<Kept, Error> {
+/// The file of the trajectory of a run.
+fn trajectory_file(folder: &Path, run: usize) -> PathBuf {
+    folder.join(format!("run-{:06}.csv", run + 1))
+}
+
+fn kept(scenario: &Scenario, keep: &[String], recorded: &[String]) -> Result<Kept, Error> {
     let variables = Variables::of(&scenario.connections);
     let all: Vec<String> = variables.names().map(String::from).collect();
-    let recorded = recorded(scenario, &variables, record)?;
     let names = VariableNames {
         all: &all,
-        recorded: &recorded,
-        qualify: &|name| scenario.patterns(&[name.to_owned()]).concat(),
+        recorded,
+        qualify: &|name| qualified(scenario, &variables, name),
     };
     Kept::new(keep, &names).map_err(|StudyError(message)| Error::NoSuchVariable(message))
 }
 
+/// The full name of a variable, which may go without its system where only one has a variable of that name.
+fn qualified(scenario: &Scenario, variables: &Variables, name: &str) -> String {
+    let meant = scenario.patterns(&[name.to_owned()]);
+    let found = variables.select(&meant).map(|found| found.names());
+    match found.as_deref() {
+        Ok([one]) => one.clone(),
+        _ => meant.concat(),
+    }
+}
+
 /// What a measure without a name is taken of: what the patterns fit, or all outputs and states.
-fn recorded(
-    scenario: &Scenario,
-    variables: &Variables,
-    record: &[String],
-) -> Result<Vec<String>, Error> {
+fn recorded(scenario: &Scenario, record: &[String]) -> Result<Vec<String>, Error> {
+    let variables = Variables::of(&scenario.connections);
     if !record.is_empty() {
         let selection = variables.select(&scenario.patterns(record));
         let selection = selection.map_err(|error| Error::NoSuchVariable(error.to_string()))?;
@@ -244,11 +306,4 @@ fn recorded(
     let computed = variables.all().iter();
     let computed = computed.filter(|variable| variable.kind != dovetail_report::Kind::Input);
     Ok(computed.map(|variable| variable.name.clone()).collect())
-}
-
-/// What is wrong with a model at a point, in one line.
-fn sentences(bad: BadModel) -> String {
-    let problems = bad.problems.iter();
-    let sentences: Vec<String> = problems.map(|problem| problem.sentence()).collect();
-    sentences.join("; ")
 }

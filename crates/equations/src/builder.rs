@@ -37,7 +37,13 @@ fn build(source: &Source<'_>) -> Result<Model, Vec<SyntaxError>> {
     declarations.define(source.equations, &texts.equations, &mut faults);
 
     if errors.is_empty() {
-        faults.extend(declarations.missing(source));
+        let missing = declarations.missing(source);
+        let is_typo = |fault: &Fault| faults.iter().any(|known| known.suggests_what(fault));
+        let missing: Vec<Fault> = missing
+            .into_iter()
+            .filter(|fault| !is_typo(fault))
+            .collect();
+        faults.extend(missing);
     }
 
     let builder = Builder::new(source, &texts, &declarations, faults, errors);

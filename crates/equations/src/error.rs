@@ -140,6 +140,15 @@ impl Fault {
         }
     }
 
+    /// Whether this is a misspelt name, and the other mistake says that the right one is missing.
+    pub fn suggests_what(&self, other: &Self) -> bool {
+        let name = self.help.as_ref().and_then(|help| {
+            let name = help.strip_prefix("did you mean `")?;
+            name.strip_suffix("`?")
+        });
+        name.is_some_and(|name| other.message == format!("state `{name}` has no equation"))
+    }
+
     pub fn in_text(self, place: Place, text: &str) -> SyntaxError {
         let (line, column) = position(text, self.span.start());
         SyntaxError {

@@ -237,7 +237,15 @@ impl Parser<'_> {
         let mut branches = Vec::new();
         loop {
             let condition = self.expression()?;
-            self.expect(TokenKind::Then, "`then`")?;
+            let compares = self.peek().kind == TokenKind::Assign;
+            let then = self.expect(TokenKind::Then, "`then`");
+            then.map_err(|fault| {
+                if compares {
+                    Box::new(fault.help("`==` compares"))
+                } else {
+                    fault
+                }
+            })?;
             let value = self.expression()?;
             branches.push((condition, value));
             if self.take_if(TokenKind::ElseIf).is_none() {

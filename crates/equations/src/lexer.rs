@@ -77,8 +77,17 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, Vec<Fault>> {
     if faults.is_empty() {
         Ok(tokens)
     } else {
-        Err(faults)
+        Err(without_echoes(faults))
     }
+}
+
+/// The `:` of `a ? b : c` is no second mistake.
+fn without_echoes(mut faults: Vec<Fault>) -> Vec<Fault> {
+    let question = faults.iter().find(|fault| fault.message.contains("`?`"));
+    if let Some(question) = question.map(|fault| fault.span.start()) {
+        faults.retain(|fault| !(fault.message.contains("`:`") && fault.span.start() > question));
+    }
+    faults
 }
 
 struct Lexer<'t> {
@@ -168,7 +177,14 @@ impl Lexer<'_> {
 
     fn sign(&mut self, start: usize, first: char) -> Result<(TokenKind, Span), Fault> {
         let pair = pair(self.rest());
+        let foreign = foreign_pair(self.rest());
         self.characters.next();
+
+        if let Some((sign, help)) = foreign {
+            self.characters.next();
+            let span = Span::new(start, self.position());
+            return Err(Fault::new(span, format!("unexpected `{sign}`")).help(help));
+        }
 
         if pair.is_some() {
             self.characters.next();
@@ -204,6 +220,16 @@ fn pair(text: &str) -> Option<TokenKind> {
         "!=" => Some(TokenKind::NotEqual),
         _ => None,
     }
+}
+
+/// Signs of two characters of other languages, and what is written here.
+fn foreign_pair(text: &str) -> Option<(&'static str, &'static str)> {
+    const KNOWN: [(&str, &str); 3] = [
+        ("&&", "write `and`"),
+        ("||", "write `or`"),
+        (":=", "write `=`"),
+    ];
+    KNOWN.into_iter().find(|(sign, _)| text.starts_with(sign))
 }
 
 fn single(character: char) -> Option<TokenKind> {
@@ -249,6 +275,7 @@ fn unexpected(span: Span, character: char) -> Fault {
         '!' => fault.help("write `not`"),
         '\u{2212}' | '\u{2013}' => fault.help("write `-`"),
         '\u{d7}' | '\u{b7}' | '\u{22c5}' => fault.help("write `*`"),
+        '?' => fault.help("write `if condition then value else value`"),
         '[' | ']' | '{' | '}' => fault.help("only `(` and `)` group"),
         _ => fault,
     }
@@ -328,10 +355,14 @@ mod tests {
     fn foreign_signs_are_translated() {
         for (text, help) in [
             ("a && b", "write `and`"),
+            ("a := b", "write `=`"),
+            ("a ? b : c", "write `if condition then value else value`"),
             ("!a", "write `not`"),
             ("a − b", "write `-`"),
         ] {
-            assert_eq!(tokens(text).unwrap_err()[0].help.as_deref(), Some(help));
+            let faults = tokens(text).unwrap_err();
+            let all: Vec<_> = faults.iter().map(|fault| fault.help.as_deref()).collect();
+            assert_eq!(all, [Some(help)], "{text}");
         }
         assert_eq!(fault("a \0").0, "unexpected character `\\0`");
     }

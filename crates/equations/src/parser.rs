@@ -167,7 +167,8 @@ impl Parser<'_> {
         self.depth = 0;
         self.open = 0;
         let (target, name) = self.target()?;
-        self.expect(TokenKind::Assign, "`=`")?;
+        let assign = self.expect(TokenKind::Assign, "`=`");
+        assign.map_err(|fault| self.not_solved(*fault))?;
         let first = self.nodes.len();
         self.expression()?;
         let next = self.peek();
@@ -181,6 +182,26 @@ impl Parser<'_> {
             name,
             nodes: first..self.nodes.len(),
         })
+    }
+
+    /// A statement whose left side is more than what it defines.
+    fn not_solved(&self, fault: Fault) -> Box<Fault> {
+        let rest = self.tokens[self.next..].iter();
+        let mut line = rest
+            .take_while(|token| !token.starts_line)
+            .map(|token| token.span);
+        let mut words = std::iter::from_fn(|| line.next().map(|span| span.of(self.text)));
+        let state = match words.find(|word| *word == "der") {
+            Some(_) => words.nth(1),
+            None => return fault.into(),
+        };
+        match state {
+            Some(state) => {
+                let help = format!("solve for the derivative: `der({state}) = …`");
+                fault.help(help).into()
+            }
+            None => fault.into(),
+        }
     }
 
     fn target(&mut self) -> Parsed<(Target, Span)> {

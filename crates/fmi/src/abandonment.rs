@@ -23,6 +23,11 @@ pub fn abandon_steps() {
     ABANDONED.store(true, Ordering::Relaxed);
 }
 
+/// Functions of FMUs may be called again, in a program that makes another run.
+pub fn permit_steps() {
+    ABANDONED.store(false, Ordering::Relaxed);
+}
+
 #[inline]
 pub(crate) fn is_abandoned() -> bool {
     ABANDONED.load(Ordering::Relaxed)

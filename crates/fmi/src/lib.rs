@@ -47,7 +47,7 @@ mod settings;
 mod strings;
 mod surroundings;
 
-pub use abandonment::{abandon_loading, abandon_steps};
+pub use abandonment::{abandon_loading, abandon_steps, permit_steps};
 pub use abilities::{FmuCapabilities, InputMode, OutputSlopes};
 pub use call_error::CallError;
 pub use call_notebook::{CallWatch, NOTEBOOK_WORDS, calls_under_way, note_calls_in};

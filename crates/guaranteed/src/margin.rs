@@ -54,10 +54,13 @@ pub(crate) struct Margin {
 }
 
 impl Margin {
-    /// The margin of the only output of a model.
+    /// The margin of the condition by which the only output of a model chooses between two numbers.
     pub fn of(model: &Model) -> Result<Self, NoMargin> {
         let mut graph = model.graph.clone();
-        let (root, equality) = margin(&mut graph, model, model.output_roots[0], 0)?;
+        let Node::Select(condition, ..) = graph.node(model.output_roots[0]) else {
+            return Err(NoMargin::NoCondition);
+        };
+        let (root, equality) = margin(&mut graph, model, condition, 0)?;
         Ok(Self {
             graph,
             root,

@@ -37,7 +37,7 @@ pub fn choose(capabilities: &[Capabilities], coupled: bool, jumping: Option<&str
     let free = all(&|c| c.step_rule == StepRule::Free);
 
     if !coupled {
-        let reason = "no system feeds another, so that there is nothing to couple";
+        let reason = "no system feeds another, so there is nothing to couple";
         return Chosen::new("jacobi", reason);
     }
     if free && all(&|c| c.linearize) {
@@ -45,17 +45,17 @@ pub fn choose(capabilities: &[Capabilities], coupled: bool, jumping: Option<&str
     }
 
     if free && all(&|c| c.trial) {
-        let reason = "every system can roll back, so that the interfaces can be made to agree";
+        let reason = "all systems support rollback, so the interfaces can be made to agree";
         return Chosen::new("ifosmondi", reason);
     }
 
     if free && all(&|c| c.trial || c.linearize) {
-        let reason = "every system can roll back or be linearized: what the latter would answer is \
+        let reason = "all systems support rollback or linearization; the response of the latter is \
             estimated";
         return Chosen::new("ifosmondi", reason);
     }
 
-    let reason = "not every system can roll back or be linearized and take any step, and this \
+    let reason = "not all systems support rollback or linearization and a free step, and this \
         method needs neither";
     Chosen::new("f3ornits", reason)
 }
@@ -64,19 +64,18 @@ pub fn choose(capabilities: &[Capabilities], coupled: bool, jumping: Option<&str
 fn linearizable(rollback: bool, jumping: Option<&str>) -> Chosen {
     if let Some(system) = jumping.filter(|_| !rollback) {
         let reason = format!(
-            "every system can be linearized, but not all can roll back, and `{system}` has \
-             conditions or jumps that depend on more than time: steps are cut where they are met"
+            "all systems support linearization, but not all support rollback, and `{system}` has \
+             conditions or jumps that depend on more than time: steps are shortened to meet them"
         );
         return Chosen::new("missiles", reason);
     }
 
-    let reason = "every system can be linearized, so that the interface of a step can be predicted";
-    let corrected = if rollback {
-        ", and corrected, since all can roll back"
+    let reason = if rollback {
+        "all systems support linearization and rollback"
     } else {
-        ""
+        "all systems support linearization"
     };
-    Chosen::new("predictive", format!("{reason}{corrected}"))
+    Chosen::new("predictive", reason)
 }
 
 /// Makes a method for a run, watched: where it was chosen by [`choose`], another one takes over

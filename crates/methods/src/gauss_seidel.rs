@@ -13,7 +13,7 @@ use dovetail_core::{
 use crate::divergence::Divergence;
 use crate::events::{cross_event, meeting_event};
 use crate::feeders::feeders_of_systems;
-use crate::imposed_steps::check_imposed_steps;
+use crate::imposed_steps::{check_imposed_steps, exceeds_limit};
 use crate::near_side::NearSide;
 use crate::registry::context::Context;
 use crate::registry::kind::{MethodKind, Properties};
@@ -88,6 +88,9 @@ impl Method for GaussSeidel<'_> {
         let step = self
             .cursor
             .step(past.reached(), meeting_event(past, workers));
+        if exceeds_limit(step, past) {
+            return Ok(Outcome::Finished);
+        }
         for (newest, knot) in self.newest.iter_mut().zip(past.latest()) {
             *newest = knot.value;
         }

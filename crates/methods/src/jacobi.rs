@@ -12,7 +12,7 @@ use dovetail_core::{
 
 use crate::divergence::Divergence;
 use crate::events::{cross_event, meeting_event};
-use crate::imposed_steps::check_imposed_steps;
+use crate::imposed_steps::{check_imposed_steps, exceeds_limit};
 use crate::near_side::NearSide;
 use crate::registry::context::Context;
 use crate::registry::kind::{MethodKind, Properties};
@@ -71,6 +71,9 @@ impl Method for Jacobi<'_> {
         let step = self
             .cursor
             .step(past.reached(), meeting_event(past, workers));
+        if exceeds_limit(step, past) {
+            return Ok(Outcome::Finished);
+        }
         let mut sources = self.connections.sources().iter();
 
         for task in &mut self.tasks {

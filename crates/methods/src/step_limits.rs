@@ -5,7 +5,6 @@ use dovetail_core::{Grid, MacroStep};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::towards;
-use crate::rounded::rounded;
 use crate::saved_steps::OnGrid;
 use crate::step_bounds::StepBounds;
 
@@ -182,11 +181,9 @@ impl StepLimits {
         self.taken_longest > 0.0
     }
 
-    /// What may interest the user: between which sizes steps were chosen.
-    pub fn remark(&self) -> Option<String> {
-        let shortest = rounded(self.taken_shortest);
-        let longest = rounded(self.taken_longest);
+    /// The shortest and the longest step taken.
+    pub fn step_sizes(&self) -> Option<(f64, f64)> {
         self.any_taken()
-            .then(|| format!("steps were chosen between {shortest} and {longest} s"))
+            .then_some((self.taken_shortest, self.taken_longest))
     }
 }

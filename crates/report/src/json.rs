@@ -84,6 +84,7 @@ fn system_json(system: &SystemWork) -> Value {
 }
 
 fn quality_json(quality: &Quality) -> Value {
+    let remarks = quality.remarks.iter().chain(&quality.details);
     json!({
         "verdict": quality.verdict.word(),
         "verdict_reason": quality.verdict_reason.text,
@@ -96,7 +97,8 @@ fn quality_json(quality: &Quality) -> Value {
         "kept": quality.kept.map(kept_json),
         "refused": quality.refused.map(refused_json),
         "warnings": texts(&quality.warnings),
-        "remarks": quality.remarks,
+        "step_sizes": quality.step_sizes.map(|(shortest, longest)| [shortest, longest]),
+        "remarks": remarks.collect::<Vec<_>>(),
     })
 }
 
@@ -143,7 +145,7 @@ mod tests {
         let json = example().to_json();
         assert_eq!(keys(&json), all.split_whitespace().collect::<Vec<_>>());
         let quality = "verdict verdict_reason residual residual_variable estimated_error \
-                       verified_error interface_error discrepancy kept refused warnings remarks";
+                       verified_error interface_error discrepancy kept refused warnings step_sizes remarks";
         assert_eq!(
             keys(&json["quality"]),
             quality.split_whitespace().collect::<Vec<_>>()

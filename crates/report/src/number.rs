@@ -42,6 +42,16 @@ pub(crate) fn brief(value: f64) -> String {
     }
 }
 
+/// How long something took, in three digits and a unit that suits it.
+pub(crate) fn duration(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s >= 1.0 => (s, "s"),
+        s if s >= 1e-3 => (1e3 * s, "ms"),
+        s => (1e6 * s, "µs"),
+    };
+    format!("{} {unit}", without_zeros(&significant(value, 3)))
+}
+
 /// Without zeros at the end of a fraction.
 fn without_zeros(number: &str) -> &str {
     if number.contains('.') {
@@ -93,6 +103,14 @@ mod tests {
         assert_eq!(
             [0.02, 10.0, 1e-6, 1e6, 100.0].map(brief),
             ["0.02", "10", "1e-6", "1e6", "100"]
+        );
+    }
+
+    #[test]
+    fn durations_have_a_unit_that_suits_them() {
+        assert_eq!(
+            [0.0, 1.234e-5, 0.038, 1.0, 123.4].map(duration),
+            ["0 µs", "12.3 µs", "38 ms", "1 s", "123 s"]
         );
     }
 

@@ -17,6 +17,8 @@ const FONT: &str = "system-ui, sans-serif";
 
 /// The part of a vertical axis that is left free at both ends.
 const MARGIN: f64 = 0.05;
+/// The color of curves that are all alike.
+const FAINT: RGBColor = RGBColor(0x1f, 0x83, 0xc9);
 /// About so many numbers stand along an axis.
 const X_TICKS: usize = 10;
 const Y_TICKS: usize = 6;
@@ -38,6 +40,41 @@ pub fn line_plot(title: &str, x_label: &str, y_label: &str, curves: &[Curve]) ->
         x: Axis::linear(abscissas(curves), X_TICKS, 0.0),
         y: Axis::linear(ordinates(curves), Y_TICKS, MARGIN),
         decades: false,
+        stroke: Stroke::Line,
+        dotted: 0,
+        curves,
+        bands: &[],
+    };
+    picture.draw()
+}
+
+/// Points, and curves over them, each with its name in the legend.
+pub fn point_plot(title: &str, labels: (&str, &str), points: &[Curve], curves: &[Curve]) -> String {
+    let all = [points, curves].concat();
+    let picture = Picture {
+        title,
+        labels,
+        x: Axis::linear(abscissas(&all), X_TICKS, MARGIN),
+        y: Axis::linear(ordinates(&all), Y_TICKS, MARGIN),
+        decades: false,
+        stroke: Stroke::Line,
+        dotted: points.len(),
+        curves: &all,
+        bands: &[],
+    };
+    picture.draw()
+}
+
+/// Many curves of one kind, thin and in one color, so that it is seen where most of them are.
+pub fn fan_plot(title: &str, labels: (&str, &str), curves: &[Curve]) -> String {
+    let picture = Picture {
+        title,
+        labels,
+        x: Axis::linear(abscissas(curves), X_TICKS, 0.0),
+        y: Axis::linear(ordinates(curves), Y_TICKS, MARGIN),
+        decades: false,
+        stroke: Stroke::Faint,
+        dotted: 0,
         curves,
         bands: &[],
     };
@@ -56,6 +93,8 @@ pub fn band_plot(title: &str, x_label: &str, y_label: &str, bands: &[Band]) -> S
         x: Axis::linear(times, X_TICKS, 0.0),
         y: Axis::linear(bounds, Y_TICKS, MARGIN),
         decades: false,
+        stroke: Stroke::Line,
+        dotted: 0,
         curves: &legend,
         bands,
     };
@@ -73,6 +112,8 @@ pub fn error_plot(title: &str, error_label: &str, curves: &[Curve]) -> String {
         x: Axis::decades(abscissas(&curves)),
         y: Axis::decades(ordinates(&curves)),
         decades: true,
+        stroke: Stroke::Line,
+        dotted: 0,
         curves: &curves,
         bands: &[],
     };
@@ -110,6 +151,15 @@ fn points(curves: &[Curve]) -> impl Iterator<Item = &(f64, f64)> {
     curves.iter().flat_map(|curve| &curve.points)
 }
 
+/// How curves are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stroke {
+    /// Each in its color, with its name in the legend.
+    Line,
+    /// All alike, without a legend.
+    Faint,
+}
+
 struct Picture<'a> {
     title: &'a str,
     labels: (&'a str, &'a str),
@@ -117,6 +167,9 @@ struct Picture<'a> {
     y: Axis,
     /// Axes hold decimal logarithms.
     decades: bool,
+    stroke: Stroke,
+    /// So many of the curves, the first ones, are points that nothing joins.
+    dotted: usize,
     curves: &'a [Curve],
     /// Behind the curves, each in the color of the curve at its place.
     bands: &'a [Band],
@@ -186,11 +239,22 @@ impl Picture<'_> {
     }
 
     fn draw_curves(&self, chart: &mut Chart<'_, '_>) -> Drawn {
-        for (curve, color) in colored(self.curves) {
+        for (index, (curve, color)) in colored(self.curves).enumerate() {
             let points = curve.points.iter().copied();
-            chart.draw_series(LineSeries::new(points.clone(), thick(color)))?;
-            if self.decades || curve.points.len() == 1 {
-                let dots = points.map(|point| Circle::new(point, 3 * FINE, color.filled()));
+            let is_dotted = index < self.dotted;
+            match self.stroke {
+                Stroke::Faint => {
+                    let faint = FAINT.mix(0.3).stroke_width(FINE as u32);
+                    chart.draw_series(LineSeries::new(points.clone(), faint))?;
+                }
+                Stroke::Line if is_dotted => {}
+                Stroke::Line => {
+                    chart.draw_series(LineSeries::new(points.clone(), thick(color)))?;
+                }
+            }
+            if self.decades || is_dotted || curve.points.len() == 1 {
+                let size = if is_dotted { 2 * FINE } else { 3 * FINE };
+                let dots = points.map(|point| Circle::new(point, size, color.filled()));
                 chart.draw_series(dots)?;
             }
         }
@@ -199,11 +263,18 @@ impl Picture<'_> {
 
     /// The legend stands beside the plot: no curve can run through it.
     fn draw_legend(&self, area: &Area<'_>) -> Drawn {
+        if self.stroke == Stroke::Faint {
+            return Ok(());
+        }
         let style = text_style(SMALL_TEXT).pos(Pos::new(HPos::Left, VPos::Center));
         for (row, (curve, color)) in colored(self.curves).enumerate() {
             let y = (40 + 18 * row as i32) * FINE;
-            let sample = [(4 * FINE, y), (22 * FINE, y)];
-            area.draw(&PathElement::new(sample, thick(color)))?;
+            if row < self.dotted {
+                area.draw(&Circle::new((13 * FINE, y), 2 * FINE, color.filled()))?;
+            } else {
+                let sample = [(4 * FINE, y), (22 * FINE, y)];
+                area.draw(&PathElement::new(sample, thick(color)))?;
+            }
             let name = shortened(&curve.name);
             area.draw(&Text::new(name, (28 * FINE, y), style.clone()))?;
         }
@@ -299,6 +370,18 @@ mod tests {
             assert!(error_plot("t", "y", &[curve("c", points)]).contains("</svg>"));
         }
         assert!(line_plot("t", "x", "y", &[]).contains("</svg>"));
+    }
+
+    #[test]
+    fn points_are_not_joined_and_a_fan_has_no_legend() {
+        let measured = curve("measured", &[(0.0, 1.0), (1.0, 2.0), (2.0, 0.0)]);
+        let line = curve("fitted", &[(0.0, 1.0), (2.0, 0.5)]);
+        let svg = point_plot("car", ("time in s", ""), &[measured], &[line.clone()]);
+        // Three points and one in the legend.
+        assert_eq!(svg.matches("<circle").count(), 4);
+        assert!(svg.contains("measured") && svg.contains("fitted"));
+        let fan = fan_plot("car", ("time in s", ""), &[line.clone(), line]);
+        assert!(!fan.contains("fitted") && fan.matches("opacity=\"0.3\"").count() == 2);
     }
 
     #[test]

@@ -146,10 +146,14 @@ pub struct Quality {
     /// Steps that were given up before and after they were integrated, where the method tells them
     /// apart.
     pub refused: Option<Refused>,
+    /// The shortest and the longest step, where the method chose them.
+    pub step_sizes: Option<(f64, f64)>,
     /// What the user should know: substitutes, reduced degrees, shortened steps.
     pub warnings: Vec<Notice>,
     /// What may interest the user: which variable was the last to converge, say.
     pub remarks: Vec<String>,
+    /// What the method has to say to those who know it.
+    pub details: Vec<String>,
 }
 
 /// The distance of a run from a reference.
@@ -268,8 +272,9 @@ pub(crate) mod tests {
         ];
         let row = [0.25, 1e-9, -2.5, -2.5, 1.0 / 3.0, 0.25];
         RunSummary {
+            model: "spring and mass".into(),
             method: "predictive".into(),
-            reason: Some("every system can be linearized".into()),
+            reason: Some("all systems support linearization".into()),
             step: Some(0.02),
             start: 0.0,
             stop: 10.0,
@@ -296,8 +301,10 @@ pub(crate) mod tests {
                 )]),
                 verified_error: None,
                 interface_error: None,
+                step_sizes: None,
                 warnings: vec!["`spring` takes its inputs as cubics, not quintics".into()],
                 remarks: vec![],
+                details: vec![],
                 discrepancy: vec![("spring.F".into(), 2.5e-7), ("mass.x".into(), 1e-9)],
                 kept: Some(Kept {
                     linearizations: 996,

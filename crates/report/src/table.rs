@@ -17,15 +17,54 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with these column heads.
+    /// A table with these column heads, which may have several lines.
     pub fn new(heads: &[(&str, Alignment)]) -> Self {
         let alignments = heads.iter().map(|(_, alignment)| *alignment);
-        let titles = heads.iter().map(|(head, _)| head.to_string());
+        let lines: Vec<Vec<&str>> = heads
+            .iter()
+            .map(|(head, _)| head.lines().collect())
+            .collect();
+        let height = lines.iter().map(Vec::len).max().unwrap_or(1);
+        // Short heads stand at the bottom.
+        let row = |row: usize| {
+            let line = |head: &Vec<&str>| match (row + head.len()).checked_sub(height) {
+                Some(line) => head[line].to_owned(),
+                None => String::new(),
+            };
+            lines.iter().map(line).collect()
+        };
 
         Self {
             alignments: alignments.collect(),
-            rows: vec![titles.collect()],
+            rows: (0..height).map(row).collect(),
         }
+    }
+
+    /// The same with the words of its last column in as many lines as it takes to fit this width.
+    pub fn narrowed(mut self, width: usize) -> Self {
+        let widths = self.widths();
+        let Some((last, others)) = widths.split_last() else {
+            return self;
+        };
+        let left = width.saturating_sub(others.iter().sum::<usize>() + 2 * others.len());
+        if *last <= left.max(NARROWEST) {
+            return self;
+        }
+
+        let columns = widths.len();
+        let narrow = |mut cells: Vec<String>| {
+            let words = cells.pop().unwrap_or_default();
+            let mut rows = Vec::new();
+            for line in lines_of(&words, left.max(NARROWEST)) {
+                cells.resize(columns - 1, String::new());
+                let mut row = std::mem::take(&mut cells);
+                row.push(line);
+                rows.push(row);
+            }
+            rows
+        };
+        self.rows = self.rows.into_iter().flat_map(narrow).collect();
+        self
     }
 
     /// A table without heads.
@@ -80,6 +119,27 @@ impl Table {
         let widths = cells.map(|cell| cell.chars().count());
         widths.max().unwrap_or(0)
     }
+}
+
+/// No column is narrowed beyond this.
+const NARROWEST: usize = 12;
+
+/// A text in lines of at most `width` characters, as far as words permit; at least one.
+fn lines_of(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("BUG: there is a line");
+        let needed = line.chars().count() + 1 + word.chars().count();
+        if line.is_empty() {
+            line.push_str(word);
+        } else if needed <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
 }
 
 /// No column is wider than this.
@@ -149,6 +209,24 @@ mod tests {
             "  name         value\n  φ             12.5\n  a long name     -3\n"
         );
         assert_eq!(table.width(), 18);
+    }
+
+    #[test]
+    fn heads_may_have_several_lines_and_last_columns_may_be_narrowed() {
+        let mut table = Table::new(&[
+            ("name", Alignment::Left),
+            ("input\ndegree", Alignment::Right),
+            ("depends on", Alignment::Left),
+        ]);
+        table.row(vec!["a".into(), "5".into(), "one, two, three, four".into()]);
+        let expected = [
+            "       input",
+            "name  degree  depends on",
+            "a          5  one, two,",
+            "              three, four",
+            "",
+        ];
+        assert_eq!(table.narrowed(28).render(""), expected.join("\n"));
     }
 
     #[test]

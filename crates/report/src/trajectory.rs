@@ -72,6 +72,11 @@ impl Trajectory {
         }
     }
 
+    /// The names, the times and the columns themselves, for whoever keeps them elsewhere: nothing is copied.
+    pub fn into_parts(self) -> (Vec<String>, Vec<f64>, Vec<Vec<f64>>) {
+        (self.names, self.times, self.columns)
+    }
+
     /// Names and values of all columns.
     pub fn columns(&self) -> impl Iterator<Item = (&str, &[f64])> {
         let names = self.names.iter().map(String::as_str);

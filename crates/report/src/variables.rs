@@ -68,13 +68,18 @@ pub enum UnknownPattern {
     /// It fits nothing.
     #[error(
         "no variable matches `{pattern}`{}",
-        suggestion.as_ref().map(|s| format!("; did you mean `{s}`?")).unwrap_or_default()
+        suggestion.as_ref().map_or_else(
+            || format!("; the variables are {}", list_names(known)),
+            |name| format!("; did you mean `{name}`?")
+        )
     )]
     NoMatch {
         /// The pattern.
         pattern: String,
         /// What was probably meant.
         suggestion: Option<String>,
+        /// All names.
+        known: Vec<String>,
     },
     /// Several systems have a variable of this name.
     #[error(
@@ -188,6 +193,7 @@ impl Variables {
         UnknownPattern::NoMatch {
             pattern: pattern.into(),
             suggestion: meant.map(String::from),
+            known: self.names().map(String::from).collect(),
         }
     }
 }
@@ -310,7 +316,8 @@ mod tests {
         );
         assert_eq!(
             names(&["engine.*"]).unwrap_err().to_string(),
-            "no variable matches `engine.*`"
+            "no variable matches `engine.*`; the variables are `spring.x`, `spring.heat`, `spring.F`, \
+             `mass.F`, `mass.v` and `mass.x`"
         );
     }
 }

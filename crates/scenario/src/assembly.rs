@@ -59,7 +59,7 @@ impl Assembly {
         let parts: Vec<Part> = self.sources.into_iter().map(Part::from_source).collect();
         let names = vec![NOWHERE; parts.len()];
         let tables: Vec<_> = self.links.into_iter().map(table).collect();
-        let connected = connect(&parts, &names, &tables).map_err(bad)?;
+        let connected = connect(&parts, &names, &tables, false).map_err(bad)?;
         let connected = Connected {
             places: Vec::new(),
             ..connected

@@ -14,6 +14,8 @@ pub(crate) struct Connected {
     pub mappings: Vec<Vec<Mapping>>,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// Inputs (stacked) that are left to whoever runs the model.
+    pub open: Vec<usize>,
     /// Inputs (stacked) that may be anything within bounds at every instant.
     pub disturbances: Vec<(usize, Bounds)>,
 }
@@ -45,6 +47,7 @@ pub(crate) fn finish(
         places,
         mappings,
         warnings,
+        open: Vec::new(),
         disturbances: Vec::new(),
     }
 }

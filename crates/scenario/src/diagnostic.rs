@@ -31,6 +31,8 @@ pub struct Problem {
     pub message: String,
     /// Where: a range of bytes of the file.
     pub span: Option<Range<usize>>,
+    /// Another place that matters, and what is there.
+    pub first: Option<Box<(Range<usize>, &'static str)>>,
     /// What to try, in a sentence.
     pub help: Option<String>,
     /// What to try, as data: instead of the help, or beside it.
@@ -64,6 +66,7 @@ impl Problem {
         Self {
             message: message.into(),
             span: Some(span),
+            first: None,
             help: None,
             remedies: Vec::new(),
             choice: None,
@@ -75,6 +78,7 @@ impl Problem {
         Self {
             message: message.into(),
             span: None,
+            first: None,
             help: None,
             remedies: Vec::new(),
             choice: None,
@@ -118,6 +122,14 @@ impl Problem {
             Some(GivenChoice::Option { key, text }) => {
                 format!("{message} (given as `{key}={text}`)")
             }
+        }
+    }
+
+    /// Adds another place that matters, and what is there.
+    pub fn first(self, span: Range<usize>, what: &'static str) -> Self {
+        Self {
+            first: Some(Box::new((span, what))),
+            ..self
         }
     }
 
@@ -202,6 +214,21 @@ impl BadModel {
         let Some(span) = &problem.span else {
             return write!(f, "\n --> {path}");
         };
+        self.show_line(span, "", f)?;
+        match problem.first.as_deref() {
+            Some((first, what)) => self.show_line(first, what, f),
+            None => Ok(()),
+        }
+    }
+
+    /// A line of the file with a mark below, and what is there.
+    fn show_line(
+        &self,
+        span: &Range<usize>,
+        what: &str,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
+        let path = &self.source.path;
         let TextPlace {
             line,
             column,
@@ -211,7 +238,9 @@ impl BadModel {
         let margin = " ".repeat(line.to_string().len());
         write!(f, "\n{margin}--> {path}:{line}:{column}")?;
 
-        write!(f, "\n{margin} |\n{line} | {text}\n{margin} | {underline}")
+        let marked = format!("{underline} {what}");
+        let marked = marked.trim_end();
+        write!(f, "\n{margin} |\n{line} | {text}\n{margin} | {marked}")
     }
 }
 

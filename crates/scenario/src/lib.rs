@@ -4,6 +4,7 @@
 //! models; `run` sets runs up; `process` is what other processes are asked to do.
 
 mod assembly;
+mod blame;
 mod bytes;
 mod catalog;
 mod connected;
@@ -17,6 +18,7 @@ mod enclosure_on_ranks;
 mod equations;
 mod events;
 mod expressions;
+mod face;
 mod file;
 mod fmu;
 mod inputs;
@@ -36,6 +38,7 @@ mod standard;
 mod structure;
 mod times;
 mod units;
+mod values_of_variables;
 mod variation;
 
 pub use assembly::{Assembly, Feed};
@@ -44,20 +47,24 @@ pub use diagnostic::{BadModel, GivenChoice, Problem, SourceText};
 pub use dovetail_ssp::DEFAULT_SSD;
 pub use dovetail_workers::ProcessPool;
 #[cfg(feature = "mpi")]
-pub use dovetail_workers::{Network, dismiss_ranks};
+pub use dovetail_workers::{Network, ServiceLink, dismiss_ranks};
 pub use enclosure_methods::ENCLOSURES;
 #[cfg(feature = "mpi")]
 pub use enclosure_on_ranks::enclose_on_ranks;
+pub use face::{FaceRole, FaceType, FaceUnit, FaceVariable};
+pub use inputs::outside::OutsideSignals;
 pub use options::{Choices, RunOptions};
 pub use overrides::Overrides;
 #[cfg(feature = "mpi")]
 pub use placement::RankPlacement;
 pub use placement::{Placement, helpers};
 #[cfg(feature = "mpi")]
-pub use process::rank::serve_rank;
+pub use process::rank::{serve_rank, serve_rank_with};
 pub use process::worker::serve_worker;
 pub use questions::Questions;
 pub use run::session::{RunEnd, Session};
+pub use run::stepped::{SteppedSession, SteppingError};
+pub use run::stepping::SteppedRun;
 pub use scenario::{NoEquations, Scenario};
 pub use source::kind::{ReadSystem, Reading, SourceKind};
 pub use source::system_source::{
@@ -68,4 +75,5 @@ pub use source::table::SystemTable;
 pub use source::value::Given;
 pub use standard::registry;
 pub use toml::Spanned;
+pub use values_of_variables::seconds_in;
 pub use variation::GivenBox;

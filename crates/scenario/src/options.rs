@@ -13,6 +13,7 @@ use indexmap::IndexMap;
 use crate::diagnostic::Problem;
 use crate::enclosure_methods::ENCLOSURES;
 use crate::file::toml_file::ModelFile;
+use crate::inputs::outside::OutsideSignals;
 use crate::placement::Placement;
 
 /// Of the integrators inside systems given as equations, unless the user says otherwise.
@@ -32,6 +33,8 @@ pub struct RunOptions {
     /// The run may be taken back to before its current communication point, by restoring a checkpoint: FMUs are told so with every
     /// step, and keep what they need for it.
     pub goes_back: bool,
+    /// What feeds the inputs that are left to whoever runs the model; none: they keep their start values.
+    pub outside: Option<Arc<OutsideSignals>>,
 }
 
 impl RunOptions {
@@ -165,6 +168,7 @@ impl Choices {
             placement: Placement::default(),
             fmi_log: None,
             goes_back: false,
+            outside: None,
         })
     }
 

@@ -75,7 +75,8 @@ impl Scenario {
         for (texts, word) in [(always, UNTIL), (reached, BY)] {
             for text in texts {
                 let (condition, time) = self.deadline(text, word).map_err(|p| self.bad(p))?;
-                let expression = self.expression(text, condition, &names);
+                let choice = format!("if ({condition}) then 1 else 0");
+                let expression = self.expression(text, &choice, &names);
                 questions
                     .conditions
                     .push(expression.map_err(|problem| self.bad(problem))?);
@@ -244,7 +245,6 @@ impl Scenario {
             outputs: vec![("value", &renamed.text)],
             ..Source::default()
         });
-        // The parser wants numbers as outputs: a condition is one where it is true, and none where it is not.
         let model = match parsed {
             Ok(model) => model,
             Err(errors) => return Err(wrong(errors[0].message.clone())),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use dovetail_core::{Connections, Error, Notice, Source, list_names};
+use dovetail_core::{Connections, Notice, Source, list_names};
 use dovetail_equations::Definition;
 use dovetail_fmi::{PreparedFmu, ProbeResult};
 
@@ -12,6 +12,7 @@ use crate::connected::Connected;
 use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::equations::text::KnownModels;
 use crate::inputs::driving::Driving;
+use crate::inputs::outside::open;
 use crate::options::{Choices, RunOptions};
 use crate::overrides::Overrides;
 use crate::source::part::Part;
@@ -32,6 +33,9 @@ impl NoEquations {
     fn of(part: &Part) -> Self {
         let what = match part.source.fmu() {
             Some(_) => "is an FMU, and its equations are not known",
+            None if !part.exposed.is_empty() => {
+                "has inputs that are left to whoever runs the model"
+            }
             None if !part.driving.is_empty() => {
                 "is driven by a table, for which there are no equations"
             }
@@ -103,11 +107,15 @@ impl Scenario {
         for (part, mappings) in parts.iter_mut().zip(connected.mappings) {
             part.mappings = mappings;
         }
+        let opened = open(connected.connections, connected.places, &connected.open);
+        for (part, exposed) in parts.iter_mut().zip(opened.of_systems) {
+            part.exposed = exposed;
+        }
         Self {
             name,
             start_time,
             stop_time,
-            connections: connected.connections,
+            connections: opened.connections,
             warnings: connected.warnings,
             disturbances: connected.disturbances,
             shared: Vec::new(),
@@ -116,7 +124,7 @@ impl Scenario {
             proposed_step: None,
             choices: Choices::default(),
             source,
-            places: connected.places,
+            places: opened.places,
             system_places: Vec::new(),
             changes: Overrides::default(),
             catalog: Catalog::default(),
@@ -132,6 +140,12 @@ impl Scenario {
             definition.states.clone_from(states);
         }
         Ok(all)
+    }
+
+    /// The equations of one system, where it has any.
+    pub fn definition(&self, system: usize) -> Option<&Definition> {
+        let known = self.parts.get(system)?.source.equations()?;
+        Some(known.definition)
     }
 
     /// The equations of all systems with their boxes, or the first system that has none.
@@ -154,6 +168,16 @@ impl Scenario {
             .map_err(|problem| self.bad(problem))
     }
 
+    /// What was changed in the model when it was read.
+    pub fn changes(&self) -> &Overrides {
+        &self.changes
+    }
+
+    /// The text of the model file and its path; the text is empty where the model is an FMU or a structure.
+    pub fn source(&self) -> &SourceText {
+        &self.source
+    }
+
     /// The FMUs among the systems, with the names of their systems.
     pub fn units(&self) -> Vec<(&str, &PreparedFmu)> {
         self.parts
@@ -169,7 +193,7 @@ impl Scenario {
     }
 
     /// What was found of the FMUs, in their order.
-    pub(crate) fn known_of_fmus(&self) -> Vec<ProbeResult> {
+    pub fn known_of_fmus(&self) -> Vec<ProbeResult> {
         let units = self.units();
         units
             .iter()
@@ -223,32 +247,6 @@ impl Scenario {
         };
 
         given.iter().map(qualified).collect()
-    }
-
-    /// An error of a model's start as a problem of its file, where it is one: a loop without a solution.
-    pub fn blame(&self, error: &Error) -> BadModel {
-        let variables = match error {
-            Error::SingularLoop { variables, .. } | Error::UnsolvedLoop { variables, .. } => {
-                variables.as_slice()
-            }
-            _ => &[],
-        };
-        let on_the_loop = |output: usize| variables.contains(&self.connections.output_name(output));
-        let place = self
-            .connections
-            .sources()
-            .iter()
-            .zip(&self.places)
-            .find_map(|(source, place)| match source {
-                Source::Output(output) if on_the_loop(*output) => Some(place.clone()),
-                _ => None,
-            });
-        let problem = Problem::general(error.to_string()).with(error.remedies());
-
-        self.bad(Problem {
-            span: place,
-            ..problem
-        })
     }
 
     /// The loops through feedthrough, each as a list of names.

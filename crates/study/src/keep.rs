@@ -1,4 +1,4 @@
-//! What is kept of each run: measures of variables, and expressions of them.
+//! What is kept of each run: measures of variables, times of events, and expressions of them.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use dovetail_core::nearest;
 use dovetail_equations::{Evaluator, Model, Program, Source};
 
 use crate::StudyError;
+use crate::condition::Condition;
 use crate::measures::{Measure, Measures};
 
 /// The variables of a model.
@@ -18,12 +19,23 @@ pub struct VariableNames<'a> {
     pub qualify: &'a dyn Fn(&str) -> String,
 }
 
-/// A measure of a variable.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Term {
-    measure: Measure,
-    /// The position of the variable among those that are needed.
-    variable: usize,
+/// What an expression is made of.
+#[derive(Clone, Debug)]
+enum Term {
+    /// A measure of the variable at this position among those that are needed.
+    Measure(Measure, usize),
+    /// The time at which something becomes true.
+    When(Condition),
+}
+
+impl Term {
+    /// The positions of its variables.
+    fn variables_mut(&mut self) -> &mut [usize] {
+        match self {
+            Self::Measure(_, variable) => std::slice::from_mut(variable),
+            Self::When(condition) => &mut condition.variables,
+        }
+    }
 }
 
 /// A column of the table.
@@ -63,14 +75,18 @@ impl Kept {
 
     /// Positions among all variables become positions among those that are needed.
     fn of(mut columns: Vec<Column>, all: &[String]) -> Self {
-        let terms = columns.iter().flat_map(|column| &column.terms);
-        let mut needed: Vec<usize> = terms.map(|term| term.variable).collect();
+        let mut needed: Vec<usize> = Vec::new();
+        let each = |columns: &mut Vec<Column>, visit: &mut dyn FnMut(&mut usize)| {
+            let terms = columns.iter_mut().flat_map(|column| &mut column.terms);
+            terms.flat_map(Term::variables_mut).for_each(visit);
+        };
+        each(&mut columns, &mut |variable| needed.push(*variable));
         needed.sort_unstable();
         needed.dedup();
-        for term in columns.iter_mut().flat_map(|column| &mut column.terms) {
-            let position = needed.binary_search(&term.variable);
-            term.variable = position.expect("BUG: every variable of a term is needed");
-        }
+        each(&mut columns, &mut |variable| {
+            let position = needed.binary_search(variable);
+            *variable = position.expect("BUG: every variable of a term is needed");
+        });
         let variables = needed.iter().map(|&index| all[index].clone()).collect();
 
         Self { columns, variables }
@@ -90,27 +106,37 @@ impl Kept {
     /// Whether nothing but the last row of a run is needed.
     pub fn last_only(&self) -> bool {
         let mut terms = self.columns.iter().flat_map(|column| &column.terms);
-        terms.all(|term| term.measure == Measure::Final)
+        terms.all(|term| matches!(term, Term::Measure(Measure::Final, _)))
     }
 
     /// What is to be measured in a run.
     pub fn measures(&self) -> Measures {
-        Measures::new(self.variables.len(), self.last_only())
+        let terms = self.columns.iter().flat_map(|column| &column.terms);
+        let conditions = terms.filter_map(|term| match term {
+            Term::When(condition) => Some(condition),
+            Term::Measure(..) => None,
+        });
+        Measures::new(self.variables.len(), self.last_only()).with_conditions(conditions)
     }
 
     /// The values of a run, one for each column.
     pub fn values(&self, measures: &Measures) -> Vec<f64> {
+        // Conditions are searched for in the order of the terms.
+        let mut times = measures.times();
         let columns = self.columns.iter();
-        columns.map(|column| column.value(measures)).collect()
+        columns
+            .map(|column| column.value(measures, &mut times))
+            .collect()
     }
 }
 
 impl Column {
-    fn value(&self, measures: &Measures) -> f64 {
-        let terms = self.terms.iter();
-        let values: Vec<f64> = terms
-            .map(|term| measures.value(term.measure, term.variable))
-            .collect();
+    fn value(&self, measures: &Measures, times: &mut dyn Iterator<Item = f64>) -> f64 {
+        let value = |term: &Term| match term {
+            Term::Measure(measure, variable) => measures.value(*measure, *variable),
+            Term::When(_) => times.next().expect("BUG: each condition has a time"),
+        };
+        let values: Vec<f64> = self.terms.iter().map(value).collect();
         let Some(program) = &self.program else {
             return values[0];
         };
@@ -129,10 +155,7 @@ fn measured(measure: Measure, names: &VariableNames<'_>) -> Vec<Column> {
         let index = names.all.iter().position(|name| name == variable)?;
         Some(Column {
             name: format!("{}({variable})", measure.name()),
-            terms: vec![Term {
-                measure,
-                variable: index,
-            }],
+            terms: vec![Term::Measure(measure, index)],
             program: None,
         })
     };
@@ -154,7 +177,7 @@ fn expression(text: &str, names: &VariableNames<'_>) -> Result<Column, StudyErro
     let blame = |what: String| StudyError::new(format!("`{text}` cannot be kept: {what}"));
     let (formula, terms) = with_inputs(text, names).map_err(blame)?;
     if terms.is_empty() {
-        let what = "it has no measure of a variable, such as final(NAME), min(NAME), max(NAME) or mean(NAME)";
+        let what = "it has no measure of a variable, such as final(NAME), min(NAME), max(NAME), mean(NAME) or when(NAME > VALUE)";
         return Err(blame(what.to_owned()));
     }
     let inputs: Vec<String> = (0..terms.len()).map(input_name).collect();
@@ -207,27 +230,80 @@ fn with_inputs(text: &str, names: &VariableNames<'_>) -> Result<(String, Vec<Ter
     while let Some(call) = next_call(rest) {
         formula += &rest[..call.start];
         let inner = rest[call.inner.clone()].trim();
-        let qualified = (names.qualify)(inner);
-        let variable = names.all.iter().position(|name| *name == qualified);
-        match variable {
-            Some(variable) => {
+        match term(call.word, inner, names)? {
+            Some(term) => {
                 formula += &input_name(terms.len());
-                terms.push(Term {
-                    measure: call.measure,
-                    variable,
-                });
+                terms.push(term);
                 rest = &rest[call.inner.end + 1..];
             }
             // The least or largest of several values.
-            None if inner.contains(',') && matches!(call.measure, Measure::Min | Measure::Max) => {
+            None => {
                 formula += &rest[call.start..call.inner.start];
                 rest = &rest[call.inner.start..];
             }
-            None => return Err(unknown(inner, &qualified, names)),
         }
     }
     formula += rest;
     Ok((formula, terms))
+}
+
+/// What `word(inner)` stands for; none where it is the least or largest of several values.
+fn term(word: Word, inner: &str, names: &VariableNames<'_>) -> Result<Option<Term>, String> {
+    let measure = match word {
+        Word::Measure(measure) => measure,
+        Word::When => return condition(inner, names).map(|found| Some(Term::When(found))),
+    };
+    let qualified = (names.qualify)(inner);
+    match names.all.iter().position(|name| *name == qualified) {
+        Some(variable) => Ok(Some(Term::Measure(measure, variable))),
+        None if inner.contains(',') && matches!(measure, Measure::Min | Measure::Max) => Ok(None),
+        None => Err(unknown(inner, &qualified, names)),
+    }
+}
+
+/// A comparison in which variables become inputs.
+fn condition(text: &str, names: &VariableNames<'_>) -> Result<Condition, String> {
+    let mut formula = String::new();
+    let mut variables = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_alphabetic() || c == '_') {
+        // The letter of an exponent belongs to its number.
+        let is_exponent = rest[..start].ends_with(|c: char| c.is_ascii_digit() || c == '.');
+        let name = &rest[start..start + name_length(&rest[start..])];
+        let qualified = (names.qualify)(name);
+        formula += &rest[..start];
+        match names.all.iter().position(|known| *known == qualified) {
+            Some(variable) if !is_exponent => {
+                formula += &input_name(variables.len());
+                variables.push(variable);
+            }
+            None if !is_exponent && name.contains('.') => {
+                return Err(unknown(name, &qualified, names));
+            }
+            _ => formula += name,
+        }
+        rest = &rest[start + name.len()..];
+    }
+    formula += rest;
+    if variables.is_empty() {
+        return Err(format!("`when({text})` has no variable of the model"));
+    }
+
+    let inputs: Vec<String> = (0..variables.len()).map(input_name).collect();
+    Condition::parse(&formula, &inputs, variables)
+}
+
+/// The bytes of the name that a text begins with, `car.v` or `box.r[1,2]`.
+fn name_length(text: &str) -> usize {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
+    match text[end..]
+        .strip_prefix('[')
+        .and_then(|rest| rest.find(']'))
+    {
+        Some(inside) => end + inside + 2,
+        None => end,
+    }
 }
 
 fn unknown(inner: &str, qualified: &str, names: &VariableNames<'_>) -> String {
@@ -239,9 +315,25 @@ fn unknown(inner: &str, qualified: &str, names: &VariableNames<'_>) -> String {
     format!("there is no variable `{inner}`{hint}")
 }
 
-/// `measure(inner)` in a text.
+/// What stands before a parenthesis.
+#[derive(Clone, Copy)]
+enum Word {
+    Measure(Measure),
+    When,
+}
+
+impl Word {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "when" => Some(Self::When),
+            _ => Measure::named(name).map(Self::Measure),
+        }
+    }
+}
+
+/// `word(inner)` in a text.
 struct Call {
-    measure: Measure,
+    word: Word,
     start: usize,
     inner: std::ops::Range<usize>,
 }
@@ -256,11 +348,11 @@ fn next_call(text: &str) -> Option<Call> {
         let word_start = before.rfind(|c| !is_word(c)).map_or(0, |at| {
             at + before[at..].chars().next().map_or(1, char::len_utf8)
         });
-        if let Some(measure) = Measure::named(&before[word_start..])
+        if let Some(word) = Word::named(&before[word_start..])
             && let Some(close) = closing(text, open)
         {
             return Some(Call {
-                measure,
+                word,
                 start: word_start,
                 inner: open + 1..close,
             });
@@ -342,6 +434,21 @@ mod tests {
     }
 
     #[test]
+    fn the_time_of_an_event_can_be_kept() {
+        let texts = [
+            "when(car.v > 1e1 + 2.5)",
+            "10*when( box.r[1,2] >= 2 ) - final(car.x)",
+            "when(car.x < 0)",
+        ];
+        let kept = kept(&texts).unwrap();
+        assert!(!kept.last_only());
+        assert_eq!(kept.variables(), ["car.x", "car.v", "box.r[1,2]"]);
+        let found = values(&kept);
+        assert_eq!(found[..2], [0.25, 5.0 - 3.0]);
+        assert!(found[2].is_nan());
+    }
+
+    #[test]
     fn only_what_is_needed_is_recorded() {
         let kept = kept(&["max(car.v)"]).unwrap();
         assert_eq!(kept.variables(), ["car.v"]);
@@ -358,6 +465,9 @@ mod tests {
             ("max(car.x", "no measure"),
             ("der(max(car.x))", "`der`"),
             ("", "no measure"),
+            ("when(car.v)", "compares nothing"),
+            ("when(car.w > 1)", "no variable `car.w`"),
+            ("when(1 > 2)", "no variable of the model"),
         ] {
             let error = kept(&[text]).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");

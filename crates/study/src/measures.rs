@@ -5,6 +5,8 @@ use std::io;
 use dovetail_core::Need;
 use dovetail_report::Sink;
 
+use crate::condition::{Condition, Search};
+
 /// What a trajectory is reduced to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
@@ -48,6 +50,7 @@ pub struct Measures {
     low: Vec<f64>,
     high: Vec<f64>,
     integral: Vec<f64>,
+    searches: Vec<Search>,
 }
 
 impl Measures {
@@ -60,7 +63,22 @@ impl Measures {
             low: vec![f64::INFINITY; columns],
             high: vec![f64::NEG_INFINITY; columns],
             integral: vec![0.0; columns],
+            searches: Vec::new(),
         }
+    }
+
+    /// The times of these conditions besides.
+    pub(crate) fn with_conditions<'a>(
+        mut self,
+        conditions: impl Iterator<Item = &'a Condition>,
+    ) -> Self {
+        self.searches = conditions.map(Search::new).collect();
+        self
+    }
+
+    /// The first times at which the conditions are true, in their order; NaN where they never are.
+    pub(crate) fn times(&self) -> impl Iterator<Item = f64> {
+        self.searches.iter().map(Search::time)
     }
 
     /// A measure of a column; NaN where there was no row.
@@ -97,6 +115,9 @@ impl Sink for Measures {
             if half > 0.0 {
                 self.integral[column] += half * (self.last[column] + value);
             }
+        }
+        for search in &mut self.searches {
+            search.row(time, values);
         }
         self.last.copy_from_slice(values);
         self.span = Some((first, time));

@@ -42,6 +42,22 @@ pub struct Row {
 }
 
 impl Row {
+    /// How it ended, in a word.
+    pub fn status(&self) -> Option<&str> {
+        Some(if self.outcome.is_ok() { DONE } else { FAILED })
+    }
+
+    /// The verdict, where it came to its end.
+    pub fn verdict(&self) -> Option<&str> {
+        let (_, verdict) = self.outcome.as_ref().ok()?;
+        Some(verdict)
+    }
+
+    /// Why it failed, if it did.
+    pub fn reason(&self) -> Option<&str> {
+        self.outcome.as_ref().err().map(String::as_str)
+    }
+
     /// The texts of all columns, where so many values are kept.
     pub fn fields(&self, kept: usize) -> Vec<String> {
         let mut fields = vec![(self.run + 1).to_string()];
@@ -60,8 +76,15 @@ impl Row {
     }
 
     /// Its line of a file.
-    pub(crate) fn line(&self, kept: usize) -> Vec<u8> {
+    pub fn line(&self, kept: usize) -> Vec<u8> {
         line(&self.fields(kept))
+    }
+
+    /// What one line says, to the last bit; none where it is no line of such a table.
+    pub fn parse(line: &[u8], columns: &Columns) -> Option<Self> {
+        let mut reader = csv::ReaderBuilder::new();
+        let mut reader = reader.has_headers(false).flexible(true).from_reader(line);
+        Self::read(&reader.records().next()?.ok()?, columns)
     }
 
     /// What a line of a file says; none where it is no such line.

@@ -65,7 +65,7 @@ impl RowFile {
     }
 
     /// All rows are on the disk when this returns.
-    pub fn close(self) -> io::Result<()> {
+    pub fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 }
@@ -154,7 +154,7 @@ mod tests {
     fn whole_file(path: &Path) -> Vec<u8> {
         let mut file = RowFile::create(path, &columns()).unwrap();
         (0..10).for_each(|run| file.write(&row(run)).unwrap());
-        file.close().unwrap();
+        file.sync().unwrap();
         std::fs::read(path).unwrap()
     }
 
@@ -169,7 +169,7 @@ mod tests {
             let ends = whole[..cut].iter().filter(|byte| **byte == b'\n').count();
             assert_eq!(rows.len(), ends.saturating_sub(1));
             (rows.len()..10).for_each(|run| file.write(&row(run)).unwrap());
-            file.close().unwrap();
+            file.sync().unwrap();
             assert_eq!(std::fs::read(&path).unwrap(), whole, "cut at {cut}");
         }
     }

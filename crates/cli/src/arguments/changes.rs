@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use dovetail::scenario::{Choices, Overrides, RunOptions, Scenario};
 
+use super::heading;
 use super::values::{assignment, key_value};
 use crate::failure::Failure;
 use crate::names;
@@ -14,9 +15,9 @@ use crate::processes::{self, Limits};
 /// The interfaces of FMUs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum InterfaceArgument {
-    /// The unit brings its solver
+    /// The FMU brings its own solver
     CoSimulation,
-    /// Our integrator moves it
+    /// Dovetail integrates it
     ModelExchange,
 }
 
@@ -30,56 +31,56 @@ pub(crate) enum InitializeArgument {
 /// What changes the model or the method's options.
 #[derive(Debug, Args)]
 pub(crate) struct ChangeArguments {
-    /// Start of the run [default: the model's]
-    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    /// Start time; without it that of the model
+    #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = heading::MODEL)]
     pub start_time: Option<f64>,
 
-    /// End of the run [default: the model's]
-    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    /// Stop time; without it that of the model
+    #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = heading::MODEL)]
     pub stop_time: Option<f64>,
 
-    /// Coupling tolerance of methods that iterate or choose their steps; compare takes several, with commas
-    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    /// Coupling tolerance of methods that iterate or choose their steps; compare accepts several, separated by commas
+    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = heading::METHOD)]
     pub tolerance: Option<String>,
 
     /// How ifosmondi solves the coupling [default: quasi-newton]
-    #[arg(long, value_name = "S", value_parser = names::SOLVERS)]
+    #[arg(long, value_name = "S", value_parser = names::SOLVERS, help_heading = heading::METHOD)]
     pub solver: Option<String>,
 
     /// Options of --solver petsc, as PETSc reads them
-    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, help_heading = heading::METHOD)]
     pub petsc_options: Option<String>,
 
     /// Tolerance of the integrators inside models given as equations, 1e-14 to 0.1 [default: 1e-10]
-    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = heading::METHOD)]
     pub integrator_tolerance: Option<String>,
 
-    /// An option of the method, as in the model's method table; may be given again, and compare takes several values, with commas
-    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value, long_help = names::option_help())]
+    /// An option of the method, as in the model's [method] table; repeatable, and compare accepts several values, separated by commas
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value, long_help = names::option_help(), help_heading = heading::METHOD)]
     pub option: Vec<(String, String)>,
 
-    /// Set a parameter, or the start value of a state or an input; may be given again
-    #[arg(long, value_name = "SYSTEM.NAME=VALUE", value_parser = assignment)]
+    /// Set a parameter, or the start value of a state or an input; repeatable
+    #[arg(long, value_name = "SYSTEM.NAME=VALUE", value_parser = assignment, help_heading = heading::MODEL)]
     pub set: Vec<(String, String)>,
 
-    /// Set parameters from a file, before --set; may be given again
-    #[arg(long, value_name = "FILE.toml|.ssv|.csv")]
+    /// Set parameters from a file, before --set; repeatable
+    #[arg(long, value_name = "FILE.toml|.ssv|.csv", help_heading = heading::MODEL)]
     pub parameters: Vec<PathBuf>,
 
-    /// A table whose columns feed the inputs and tunable parameters that they are named after, SYSTEM.NAME, or NAME for a single FMU; may be given again
-    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    /// A table whose columns feed the inputs and tunable parameters that they are named after, SYSTEM.NAME, or NAME for a single FMU; repeatable
+    #[arg(long, value_name = "FILE.csv|FILE.parquet", help_heading = heading::MODEL)]
     pub input: Vec<PathBuf>,
 
-    /// Where to start [default: at the start values]
-    #[arg(long, value_name = "steady")]
+    /// Where to start; without it, at the start values
+    #[arg(long, value_name = "steady", help_heading = heading::MODEL)]
     pub initialize: Option<InitializeArgument>,
 
-    /// Which interface of a single FMU that has both [default: co-simulation]
-    #[arg(long, value_name = "I")]
+    /// The interface to use of an FMU that has two, where the model file does not say [default: co-simulation]
+    #[arg(long, value_name = "I", help_heading = heading::FMUS)]
     pub interface: Option<InterfaceArgument>,
 
-    /// Refuse FMUs whose descriptions do what the standard forbids, instead of warning
-    #[arg(long)]
+    /// Refuse FMUs whose descriptions violate the FMI standard, instead of warning
+    #[arg(long, help_heading = heading::FMUS)]
     pub strict: bool,
 }
 
@@ -124,6 +125,19 @@ impl ChangeArguments {
             ..self.overrides(Overrides::default())
         };
         load_scenario(model, &changes)
+    }
+
+    /// The changes to a model that is not run here, but travels on. Nobody need say when its runs end.
+    pub fn overrides_to_export(&self) -> Overrides {
+        Overrides {
+            // What is asked for is the interface of the FMU that is written.
+            interface: None,
+            ..self.overrides(Overrides {
+                stop_time_unless_given: Some(1.0),
+                helpers: processes::helpers(Limits::default()),
+                ..Overrides::default()
+            })
+        }
     }
 
     fn load_with(&self, model: &Path, rest: Overrides) -> Result<Scenario, Failure> {

@@ -10,6 +10,7 @@ use dovetail::scenario::{Choices, Placement, RunOptions, Scenario};
 
 use super::changes::ChangeArguments;
 use super::files::{check_distinct, create_log, is_archive, is_model, refuse_to_replace};
+use super::heading;
 use super::values::{byte_count, seconds, thread_count};
 use crate::failure::Failure;
 use crate::output;
@@ -23,59 +24,63 @@ pub(crate) struct SharedArguments {
     pub changes: ChangeArguments,
 
     /// Where the systems run [default: auto]
-    #[arg(long, value_name = "W")]
+    #[arg(long, value_name = "W", help_heading = heading::WORKERS)]
     pub workers: Option<WorkersArgument>,
 
     /// Spread the systems over N threads, at most one for each system; implies --workers threads [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true, help_heading = heading::WORKERS)]
     pub worker_threads: Option<NonZeroUsize>,
 
-    /// With --workers mpi: rank 0 reads the model, orchestrates and writes results, and has no systems of its own
-    #[arg(long)]
+    /// With --workers mpi: rank 0 reads the model, orchestrates and writes results, and runs no system
+    #[arg(long, help_heading = heading::WORKERS)]
     pub orchestrator_only: bool,
 
     /// End the run when a system takes longer than this for a step, or an FMU for a call, from the first one on [default: no limit]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = heading::WORKERS)]
     pub step_timeout: Option<Duration>,
 
     /// The memory that a process with an FMU may have, also while it is tried out, such as 500M or 2G [default: no limit]
-    #[arg(long, value_name = "BYTES", value_parser = byte_count)]
+    #[arg(long, value_name = "BYTES", value_parser = byte_count, help_heading = heading::WORKERS)]
     pub memory_limit: Option<u64>,
 
     /// Find the error by running again: with half and a quarter of the step, or with a tenth of the tolerance
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RESULTS)]
     pub verify: bool,
 
-    /// Record these variables only (a pattern with * and ?); may be given again
-    #[arg(long, value_name = "GLOB")]
+    /// Record these variables only (a pattern with * and ?); repeatable
+    #[arg(long, value_name = "GLOB", help_heading = heading::RESULTS)]
     pub record: Vec<String>,
 
     /// Write the results to a file, or with - to standard output
-    #[arg(long, short, value_name = "FILE.csv|FILE.parquet|FILE.mat|-")]
+    #[arg(long, short, value_name = "FILE.csv|FILE.parquet|FILE.mat|-", help_heading = heading::RESULTS)]
     pub output: Option<PathBuf>,
 
     /// Write a row every H instead of one for each communication time
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    #[arg(long, value_name = "H", allow_negative_numbers = true, help_heading = heading::RESULTS)]
     pub output_interval: Option<f64>,
 
     /// Write the units in a second line of the CSV file
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RESULTS)]
     pub output_units: bool,
 
     /// Write every call of a function of an FMU to a file, with its arguments and status
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::FMUS)]
     pub log_fmi_calls: Option<PathBuf>,
 
     /// Write a page with plots of the results
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", help_heading = heading::RESULTS)]
     pub report: Option<PathBuf>,
 
-    /// Say nothing that is not an error
-    #[arg(long, short)]
+    /// Say in detail what was done, and how the quality is known
+    #[arg(long, short, conflicts_with = "quiet", help_heading = heading::RESULTS)]
+    pub verbose: bool,
+
+    /// Print errors only
+    #[arg(long, short, help_heading = heading::RESULTS)]
     pub quiet: bool,
 
     /// Print the summary as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RESULTS)]
     pub json: bool,
 }
 

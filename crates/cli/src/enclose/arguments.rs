@@ -10,6 +10,7 @@ use dovetail::scenario::{Overrides, Scenario};
 
 use super::method;
 use super::place::EncloseWorkers;
+use crate::arguments::heading;
 use crate::arguments::{
     assignment, check_distinct, check_interval, load_scenario, refuse_to_replace, seconds,
     thread_count,
@@ -27,32 +28,32 @@ pub(crate) struct EncloseArguments {
     pub model: PathBuf,
 
     /// How bounds are proved [default: shared-symbols]
-    #[arg(long, value_name = "shared-symbols|boxes")]
+    #[arg(long, value_name = "shared-symbols|boxes", help_heading = heading::METHOD)]
     pub method: Option<String>,
 
     /// With --method boxes: the validated Runge-Kutta scheme of every system [default: rk4]
-    #[arg(long, value_name = "heun|rk4")]
+    #[arg(long, value_name = "heun|rk4", help_heading = heading::METHOD)]
     pub integrator: Option<String>,
 
-    /// With --method boxes: the degree of the interval polynomials that inputs are over a step [default: inputs are held in
+    /// With --method boxes: extrapolate inputs by interval polynomials of degree K [default: inputs are held in
     /// their boxes]
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = heading::METHOD)]
     pub extrapolation: Option<String>,
 
     /// The largest macro-step [default: chosen by the method]
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    #[arg(long, value_name = "H", allow_negative_numbers = true, help_heading = heading::METHOD)]
     pub step: Option<f64>,
 
-    /// Start of the run [default: the model's]
-    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    /// Start time; without it that of the model
+    #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = heading::MODEL)]
     pub start_time: Option<f64>,
 
-    /// End of the run [default: the model's]
-    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    /// Stop time; without it that of the model
+    #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = heading::MODEL)]
     pub stop_time: Option<f64>,
 
-    /// Set a parameter or the start value of a state, to a number or to a box `[lower,upper]`; may be given again
-    #[arg(long, value_name = "SYSTEM.NAME=VALUE", value_parser = assignment)]
+    /// Set a parameter or the start value of a state, to a number or to a box `[lower,upper]`; repeatable
+    #[arg(long, value_name = "SYSTEM.NAME=VALUE", value_parser = assignment, help_heading = heading::MODEL)]
     pub set: Vec<(String, String)>,
 
     /// Bounds of outputs and inputs whose names match, too (`*` and `?`), or of an expression such as 'a.x - b.x'; may be
@@ -71,15 +72,15 @@ pub(crate) struct EncloseArguments {
     pub reach: Vec<String>,
 
     /// Write the boxes to a file
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", help_heading = heading::RESULTS)]
     pub output: Option<PathBuf>,
 
-    /// Tell boxes every H [default: at the ends of macro-steps; for a page alone every 1/250 of the run]
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    /// Report boxes every H [default: at the ends of macro-steps; for a page alone every 1/250 of the run]
+    #[arg(long, value_name = "H", allow_negative_numbers = true, help_heading = heading::RESULTS)]
     pub output_interval: Option<f64>,
 
     /// Write a page with the bounds of every state drawn over time
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", help_heading = heading::RESULTS)]
     pub report: Option<PathBuf>,
 
     /// Draw N trajectories from within the boxes on the page, the corners first
@@ -88,32 +89,33 @@ pub(crate) struct EncloseArguments {
         value_name = "N",
         default_value_t = 0,
         hide_default_value = true,
-        requires = "report"
+        requires = "report",
+        help_heading = heading::RESULTS
     )]
     pub samples: usize,
 
-    /// Where the work of the systems is done [default: here]
-    #[arg(long, value_name = "W")]
+    /// Where the systems are computed; without it, in this process
+    #[arg(long, value_name = "W", help_heading = heading::WORKERS)]
     pub workers: Option<EncloseWorkers>,
 
     /// With --workers mpi: rank 0 reads the model, proves and writes bounds, and has no systems of its own
-    #[arg(long)]
+    #[arg(long, help_heading = heading::WORKERS)]
     pub orchestrator_only: bool,
 
     /// With --workers mpi: end when a rank takes longer than this for an answer [default: no limit]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = heading::WORKERS)]
     pub step_timeout: Option<Duration>,
 
     /// With --method boxes: spread the systems over N threads [default: 1]
-    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true, help_heading = heading::WORKERS)]
     pub worker_threads: Option<NonZeroUsize>,
 
-    /// Say nothing that is not an error
-    #[arg(long, short)]
+    /// Print errors only
+    #[arg(long, short, help_heading = heading::RESULTS)]
     pub quiet: bool,
 
     /// Print the summary as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RESULTS)]
     pub json: bool,
 }
 

@@ -59,6 +59,12 @@ impl Done {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
+    /// Standard output as one line: texts for people are broken between words.
+    pub fn line(&self) -> String {
+        let words: Vec<&str> = self.out.split_whitespace().collect();
+        words.join(" ")
+    }
+
     /// Asserts the exit code.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {

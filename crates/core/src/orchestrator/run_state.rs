@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::growth::Growth;
 use crate::method::Method;
 use crate::past::Past;
+use crate::signal::Knot;
 use crate::visit_fields;
 
 /// How far a run has come: its past and its counts, without what its method and its systems keep.
@@ -35,6 +36,16 @@ impl RunState {
     /// The earliest time that any system has reached.
     pub fn reached(&self) -> f64 {
         self.past.reached()
+    }
+
+    /// The newest outputs of all systems, stacked.
+    pub fn latest(&self) -> &[Knot] {
+        self.past.latest()
+    }
+
+    /// From here on no step goes beyond this time; infinite: to the end of the run.
+    pub fn set_limit(&mut self, limit: f64) {
+        self.past.set_limit(limit);
     }
 
     /// Counts so far.

@@ -168,9 +168,20 @@ impl Monolithic {
 
     /// The solution at these increasing times, the first of which is the start.
     pub fn solve(&mut self, times: &[f64], outputs: usize) -> Result<Solution, Error> {
+        let solved = self.solve_unless(times, outputs, || false)?;
+        Ok(solved.expect("BUG: nobody has stopped it"))
+    }
+
+    /// The same, unless it is to stop: then nothing.
+    pub fn solve_unless(
+        &mut self,
+        times: &[f64],
+        outputs: usize,
+        mut stops: impl FnMut() -> bool,
+    ) -> Result<Option<Solution>, Error> {
         let mut solution = Solution::default();
         let Some(&first) = times.first() else {
-            return Ok(solution);
+            return Ok(Some(solution));
         };
         let start = Start {
             exact: self.is_exact(),
@@ -185,6 +196,9 @@ impl Monolithic {
 
         let mut jumps = Vec::new();
         for &time in times {
+            if stops() {
+                return Ok(None);
+            }
             trajectory.proceed(time, &mut jumps)?;
             let mut observed = trajectory.observe(time)?;
             let inputs = observed.split_off(outputs);
@@ -200,7 +214,7 @@ impl Monolithic {
             trajectory.proceed(beyond, &mut jumps)?;
         }
         solution.take_both_sides(times, &jumps, SAME_EVENT * span);
-        Ok(solution)
+        Ok(Some(solution))
     }
 
     /// The solution step by step, over a run from `first` to `last`.

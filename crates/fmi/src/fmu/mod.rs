@@ -260,6 +260,11 @@ impl PreparedFmu {
         &self.findings
     }
 
+    /// The values that the model gives to its variables, later ones over those before.
+    pub fn given_values(&self) -> &[(String, Vec<Value>)] {
+        &self.settings.values
+    }
+
     /// What the user should know.
     pub fn warnings(&self) -> &[String] {
         &self.warnings

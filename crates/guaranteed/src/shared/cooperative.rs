@@ -15,7 +15,7 @@ use crate::interval::Interval;
 use crate::problem::Problem;
 
 /// What is remarked of such a run.
-const REMARK: &str = "cooperative: bounded by the runs from the lower and the upper corner";
+const REMARK: &str = "monotone model: the two corner runs bound all others";
 
 /// Bounds by two point runs, if the model is cooperative wherever it gets.
 ///

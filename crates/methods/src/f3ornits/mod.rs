@@ -287,7 +287,7 @@ impl<'a> F3ornits<'a> {
                 pace: state.pace,
                 jumps: state.jumps > 0,
                 shortening: state.shortening,
-                next_event: past.next_event_of(k),
+                next_event: past.next_event_of(k).min(past.limit()),
                 last_event: state.last_event,
             };
         }
@@ -306,6 +306,7 @@ impl<'a> F3ornits<'a> {
             standing.pace = state.last_pace;
         }
 
+        self.scheduler.set_limit(past.limit());
         let goes_on = self.scheduler.plan(&self.standings, &mut self.steps);
         self.restore_steps();
         goes_on

@@ -67,6 +67,18 @@ impl StepPace {
     }
 }
 
+impl StepPace {
+    /// When the last step ends in a run until `stop` that does not go beyond `limit` yet.
+    fn end_within(&self, stop: f64, limit: f64) -> f64 {
+        let end = self.end(stop);
+        match self {
+            Self::Free => end.min(limit),
+            Self::Imposed(grid) if limit < end => grid.last_within(limit),
+            Self::Imposed(_) => end,
+        }
+    }
+}
+
 /// For each system, those that read its outputs.
 fn consumers_of(feeders: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut consumers = vec![Vec::new(); feeders.len()];
@@ -113,6 +125,8 @@ impl Standing {
 /// The rules, for one model.
 pub(crate) struct Scheduler {
     stop: f64,
+    /// Nobody goes beyond this time, at present.
+    limit: f64,
     /// The longest step of a free system.
     longest: f64,
     paces: Vec<StepPace>,
@@ -175,6 +189,7 @@ impl Scheduler {
 
         Self {
             stop,
+            limit: f64::INFINITY,
             longest,
             paces,
             feeders,
@@ -189,6 +204,17 @@ impl Scheduler {
     /// The last time of `system`.
     pub fn last_time(&self, system: usize) -> f64 {
         self.last[system]
+    }
+
+    /// From here on nobody goes beyond this time.
+    pub fn set_limit(&mut self, limit: f64) {
+        if limit == self.limit {
+            return;
+        }
+        self.limit = limit;
+        for (last, pace) in self.last.iter_mut().zip(&self.paces) {
+            *last = pace.end_within(self.stop, limit);
+        }
     }
 
     /// Plans the next steps, for the systems that go; false when none can go any more.

@@ -371,15 +371,12 @@ impl Method for Ifosmondi<'_> {
         MethodQuality {
             discrepancy: self.coupling.discrepancy(&self.predictions),
             interface_error: Some(self.errors.largest(&self.ranges)),
+            step_sizes: self.steps.step_sizes(),
             ..MethodQuality::default()
         }
     }
 
     fn remarks(&self) -> Vec<String> {
-        let of_steps = match &self.steps {
-            StepSource::Chosen(chooser) => chooser.remark(),
-            StepSource::Given(_) => None,
-        };
         let steps: u64 = self.slowest.iter().sum();
         let counts = self.slowest.iter().enumerate();
         let slowest = counts.max_by_key(|(_, count)| **count);
@@ -387,9 +384,8 @@ impl Method for Ifosmondi<'_> {
             let (system, variable) = self.coupling.name(unknown);
             format!("`{system}.{variable}` was the last to converge in {count} of {steps} steps")
         };
-        let of_slowest = slowest.filter(|(_, count)| **count > 0).map(sentence);
-
-        of_steps.into_iter().chain(of_slowest).collect()
+        let slowest = slowest.filter(|(_, count)| **count > 0);
+        slowest.map(sentence).into_iter().collect()
     }
 }
 

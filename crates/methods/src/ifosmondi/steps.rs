@@ -64,6 +64,14 @@ impl OnGrid for StepSource {
 }
 
 impl StepSource {
+    /// The shortest and the longest step, where they were chosen.
+    pub fn step_sizes(&self) -> Option<(f64, f64)> {
+        match self {
+            Self::Given(_) => None,
+            Self::Chosen(chooser) => chooser.step_sizes(),
+        }
+    }
+
     pub fn step(&self, reached: f64, event: f64) -> MacroStep {
         match self {
             Self::Given(plan) => plan.step(reached, event),
@@ -136,9 +144,9 @@ impl Chooser {
         self.limits.step_of(size, reached, event)
     }
 
-    /// What may interest the user.
-    pub fn remark(&self) -> Option<String> {
-        self.limits.remark()
+    /// The shortest and the longest step taken.
+    pub fn step_sizes(&self) -> Option<(f64, f64)> {
+        self.limits.step_sizes()
     }
 
     fn shrink(&mut self, failed: MacroStep, factor: f64) -> bool {

@@ -272,9 +272,9 @@ impl SignalErrorController {
         !self.cannot_shrink(step)
     }
 
-    /// What may interest the user.
-    pub fn remark(&self) -> Option<String> {
-        self.limits.remark()
+    /// The shortest and the longest step taken.
+    pub fn step_sizes(&self) -> Option<(f64, f64)> {
+        self.limits.step_sizes()
     }
 
     /// What the user should know.

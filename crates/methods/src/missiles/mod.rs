@@ -323,18 +323,14 @@ impl Method for Missiles<'_> {
         all
     }
 
-    fn remarks(&self) -> Vec<String> {
-        let remark = self
-            .steps
-            .controller()
-            .and_then(SignalErrorController::remark);
-        remark.into_iter().collect()
-    }
-
     fn quality(&self) -> MethodQuality {
         MethodQuality {
             discrepancy: self.coupling.discrepancy(&self.predictions),
             kept: Some(self.interface_system.counts.kept()),
+            step_sizes: self
+                .steps
+                .controller()
+                .and_then(SignalErrorController::step_sizes),
             ..MethodQuality::default()
         }
     }

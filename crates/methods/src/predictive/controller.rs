@@ -201,9 +201,9 @@ impl Controller {
         self.since_event = 0;
     }
 
-    /// What may interest the user.
-    pub fn remark(&self) -> Option<String> {
-        self.limits.remark()
+    /// The shortest and the longest step taken.
+    pub fn step_sizes(&self) -> Option<(f64, f64)> {
+        self.limits.step_sizes()
     }
 }
 

@@ -157,8 +157,6 @@ impl Predictive<'_> {
 
     pub(super) fn all_remarks(&self) -> Vec<String> {
         let mut all = Vec::new();
-        all.extend(self.steps.controller().and_then(Controller::remark));
-
         if self.errors.global.lost {
             all.push(
                 "the estimate of the error of the run has grown beyond all numbers and is not reported"
@@ -190,6 +188,7 @@ impl Predictive<'_> {
             }),
             estimated_error: self.estimated_errors(),
             interface_error: None,
+            step_sizes: self.steps.controller().and_then(Controller::step_sizes),
         }
     }
 

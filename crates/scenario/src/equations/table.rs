@@ -364,14 +364,15 @@ fn check_outputs_named_as_states(
     }
 }
 
-/// A unit belongs to an input or an output.
+/// A unit belongs to an input, an output or a parameter, which a table may feed in the course of a run.
 fn check_units(table: &SystemTable, problems: &mut Vec<Problem>) {
-    let known = [names(&table.inputs), names(&table.outputs)].concat();
+    let mut known = [names(&table.inputs), names(&table.outputs)].concat();
+    known.extend(names(&table.parameters));
     let unknown = |name: &&Spanned<String>| !known.contains(&name.get_ref().as_str());
 
     for name in table.units.keys().filter(unknown) {
         let message = format!(
-            "a unit is given for `{}`, which is neither an input nor an output",
+            "a unit is given for `{}`, which is neither an input nor an output nor a parameter",
             name.get_ref()
         );
         let problem = Problem::at(name.span(), message);

@@ -29,9 +29,11 @@ pub(crate) fn connect(
     parts: &[Part],
     systems: &[Range<usize>],
     tables: &[Spanned<ConnectionTable>],
+    open_inputs: bool,
 ) -> Result<Connected, Vec<Problem>> {
     let interfaces: Vec<Interface> = parts.iter().map(Part::interface).collect();
     let mut resolver = Resolver::new(&interfaces, parts);
+    resolver.opens = open_inputs;
     let mut problems: Vec<Problem> = tables
         .iter()
         .filter_map(|table| resolver.take(table).err())
@@ -47,12 +49,14 @@ pub(crate) fn connect(
         mappings,
         warnings,
         disturbances,
+        open,
         ..
     } = resolver;
     let (sources, places) = fed.into_iter().flatten().unzip();
     let connected = finish(interfaces, sources, places, mappings, warnings);
     Ok(Connected {
         disturbances,
+        open,
         ..connected
     })
 }
@@ -67,6 +71,9 @@ struct Resolver<'a> {
     tried: Vec<bool>,
     mappings: Vec<Mapping>,
     warnings: Vec<String>,
+    /// Whether inputs that nothing feeds are left to whoever runs the model, and which these are.
+    opens: bool,
+    open: Vec<usize>,
     disturbances: Vec<(usize, Bounds)>,
 }
 
@@ -90,6 +97,8 @@ impl<'a> Resolver<'a> {
             tried: vec![false; inputs],
             mappings,
             warnings,
+            opens: false,
+            open: Vec::new(),
             disturbances: Vec::new(),
         }
     }
@@ -106,8 +115,8 @@ impl<'a> Resolver<'a> {
         };
         self.tried[input.stacked] = true;
         let source = self.source(table, input)?;
-        if self.fed[input.stacked].is_some() {
-            return Err(fed_twice(to));
+        if let Some((_, first)) = &self.fed[input.stacked] {
+            return Err(fed_twice(to).first(first.clone(), "it is fed here first"));
         }
 
         self.fed[input.stacked] = Some((source, table_span(from, value, to)));
@@ -183,7 +192,13 @@ impl<'a> Resolver<'a> {
         let text = name.get_ref().as_str();
         let Some((system, variable)) = text.split_once('.') else {
             let message = format!("`{text}` is not of the form system.variable");
-            return Err(Problem::at(name.span(), message));
+            let names = self.interfaces.iter().flat_map(|interface| {
+                let names = side.names(interface);
+                names.into_iter().map(|name| interface.qualified(name))
+            });
+            let known: Vec<String> = names.collect();
+            let known = known.iter().map(String::as_str);
+            return Err(Problem::at(name.span(), message).suggest(text, known));
         };
         let Some(&(k, inputs, outputs)) = self.systems.get(system) else {
             return Err(self.no_system(name, system));
@@ -354,17 +369,20 @@ impl<'a> Resolver<'a> {
         Err(Problem::at(to.span(), message))
     }
 
-    /// An input of an FMU has a start value, which it keeps where nothing feeds it.
+    /// An input of an FMU has a start value, which it keeps where nothing feeds it; or it is left to whoever runs the model.
     fn hold_open_inputs(&mut self, systems: &[Range<usize>]) {
         let mut stacked = 0;
         for (system, interface) in self.interfaces.iter().enumerate() {
-            let holds = self.parts[system].source.holds_open_inputs();
+            let holds = self.opens || self.parts[system].source.holds_open_inputs();
             let mut held = Vec::new();
             for input in &interface.inputs {
                 if holds && self.fed[stacked].is_none() && !self.tried[stacked] {
                     self.fed[stacked] =
                         Some((Source::Constant(input.start), systems[system].clone()));
-                    held.push(interface.qualified(&input.name));
+                    match self.opens && input.kind != SignalKind::Text {
+                        true => self.open.push(stacked),
+                        false => held.push(interface.qualified(&input.name)),
+                    }
                 }
                 stacked += 1;
             }
@@ -446,16 +464,14 @@ fn between(value: &Spanned<toml::Value>) -> Result<Option<Bounds>, Problem> {
 
 fn constant(value: &Spanned<toml::Value>) -> Result<Source, Problem> {
     let refuse = |message: &str| Err(Problem::at(value.span(), message));
-    match value.get_ref() {
-        given => match Given::of(given) {
-            Some(Given::Boolean(truth)) => Ok(Source::Constant(f64::from(u8::from(truth)))),
-            Some(given) => match given.number() {
-                Some(number) if number.is_finite() => Ok(Source::Constant(number)),
-                Some(_) => refuse("a constant must be a finite number"),
-                None => refuse("a value is a number, or an expression of time in quotes"),
-            },
+    match Given::of(value.get_ref()) {
+        Some(Given::Boolean(truth)) => Ok(Source::Constant(f64::from(u8::from(truth)))),
+        Some(given) => match given.number() {
+            Some(number) if number.is_finite() => Ok(Source::Constant(number)),
+            Some(_) => refuse("a constant must be a finite number"),
             None => refuse("a value is a number, or an expression of time in quotes"),
         },
+        None => refuse("a value is a number, or an expression of time in quotes"),
     }
 }
 

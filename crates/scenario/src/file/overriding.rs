@@ -1,5 +1,6 @@
 //! Values that the user sets, written into the tables of a model file.
 
+use dovetail_core::list_names;
 use toml::Spanned;
 
 use crate::catalog::Catalog;
@@ -43,9 +44,15 @@ fn set(
             .position(|key| key.get_ref() == system)?;
         Some((place, name))
     });
+    let place = match place {
+        Some(place) => Some(place),
+        None => without_system(file, qualified, value, catalog)?,
+    };
     let Some((place, name)) = place else {
         return Err(unknown(file, qualified, value));
     };
+    let system = file.systems.keys().nth(place);
+    let whole = system.map(|system| format!("{}.{name}", system.get_ref()));
     let table = file.systems[place].get_mut();
 
     if catalog.kind_of(table).looks_up_values() {
@@ -63,9 +70,49 @@ fn set(
     let given = given(qualified, value, input)?;
     *entry = given.clone();
     if let (true, Some(number)) = (input, given.number()) {
-        settle_disturbance(file, qualified, number);
+        settle_disturbance(file, whole.as_deref().unwrap_or(qualified), number);
     }
     Ok(())
+}
+
+/// The one system that has a value of this name; else the one whose source knows by itself what can be set.
+fn without_system<'a>(
+    file: &ModelFile,
+    name: &'a str,
+    value: &str,
+    catalog: &Catalog,
+) -> Result<Option<(usize, &'a str)>, Problem> {
+    let has = |table: &SystemTable| {
+        let settable = [&table.parameters, &table.states, &table.inputs];
+        settable
+            .iter()
+            .any(|values| values.keys().any(|key| key.get_ref() == name))
+    };
+    let looks_up = |table: &SystemTable| catalog.kind_of(table).looks_up_values();
+    let places = |fits: &dyn Fn(&SystemTable) -> bool| -> Vec<usize> {
+        let systems = file.systems.values().enumerate();
+        let fitting = systems.filter(|(_, table)| fits(table.get_ref()));
+        fitting.map(|(place, _)| place).collect()
+    };
+
+    match (&places(&has)[..], &places(&looks_up)[..]) {
+        ([one], _) => Ok(Some((*one, name))),
+        ([], [one]) => Ok(Some((*one, name))),
+        ([], _) => Ok(None),
+        (several, _) => {
+            let systems: Vec<&str> = file
+                .systems
+                .keys()
+                .map(|key| key.get_ref().as_str())
+                .collect();
+            let named = several
+                .iter()
+                .map(|&place| format!("{}.{name}", systems[place]));
+            let named = list_names(&named.collect::<Vec<String>>());
+            let message = format!("several systems have a value `{name}`: choose from {named}");
+            Err(Problem::of_value(name, value, message))
+        }
+    }
 }
 
 /// An input of which only bounds are known has this value instead.

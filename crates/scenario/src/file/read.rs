@@ -195,7 +195,7 @@ impl ModelTable<'_> {
             names.push(added.place);
             connections.extend(added.connections);
         }
-        let connected = match connect(&parts, &names, &connections) {
+        let connected = match connect(&parts, &names, &connections, self.changes.open_inputs) {
             Ok(connected) => connected,
             Err(wrong) => return Err([problems, wrong].concat()),
         };
@@ -247,6 +247,7 @@ impl ModelTable<'_> {
                         restrictions: read.restrictions,
                         driving: Driving::default(),
                         overrides: Vec::new(),
+                        exposed: Default::default(),
                     });
                 }
                 Err(wrong) => problems.extend(wrong),

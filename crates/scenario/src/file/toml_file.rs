@@ -133,9 +133,48 @@ pub(crate) fn parse(source: &SourceText) -> Result<ModelFile, Problem> {
             Some((key, known)) => Problem::at(span, format!("unknown key `{key}`"))
                 .help(format!("the keys here are {}", known.join(", ")))
                 .suggest(&key, known.iter().map(String::as_str)),
+            None if message == "duplicate key" => duplicate(&source.text, span),
             None => in_words_of_the_model(&message, span),
         }
     })
+}
+
+/// A key or table that is there twice, with where it was first.
+fn duplicate(text: &str, span: Range<usize>) -> Problem {
+    let key = text.get(span.clone()).unwrap_or_default().trim();
+    let problem = Problem::at(span.clone(), format!("`{key}` is there twice"));
+    let line_start = text[..span.start]
+        .rfind('\n')
+        .map_or(0, |newline| newline + 1);
+    let line = text[line_start..].lines().next().unwrap_or_default().trim();
+    let before = &text[..line_start];
+
+    let first = if line.starts_with('[') {
+        before
+            .rfind(&format!("\n{line}"))
+            .map(|newline| newline + 1)
+    } else {
+        let table = before.rfind("\n[").unwrap_or(0);
+        let line = format!("\n{key}");
+        let keys = before[table..].match_indices(&line);
+        let mut starts = keys.map(|(at, _)| table + at + 1);
+        starts.find(|at| {
+            let rest = text[at + key.len()..].trim_start();
+            rest.starts_with('=')
+        })
+    };
+    match first {
+        Some(first) => {
+            let end = first
+                + if line.starts_with('[') {
+                    line.len()
+                } else {
+                    key.len()
+                };
+            problem.first(first..end, "it is here first")
+        }
+        None => problem,
+    }
 }
 
 /// What the reader of the file says, so that its author understands.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dovetail_core::{Connections, Source};
+use dovetail_core::{Connections, SignalKind, Source};
 
 use super::recorded::recorded;
 use super::store::{FmuStore, FmuUsage};
@@ -59,7 +59,7 @@ pub(crate) fn scenario(
             ..bad(Problem::general(String::new()))
         }
     })?;
-    let connected = with_inputs_held(&parts[0], warnings);
+    let connected = with_inputs_held(&parts[0], warnings, changes.open_inputs);
     let text = SourceText::without_text(path);
     let name = fmu.description().model_name.clone();
     let step = experiment.step_size;
@@ -72,17 +72,21 @@ pub(crate) fn scenario(
     })
 }
 
-/// No connections: the inputs have their start values.
-fn with_inputs_held(part: &Part, warnings: Vec<String>) -> Connected {
+/// No connections: the inputs have their start values, or are left to whoever runs the model.
+fn with_inputs_held(part: &Part, warnings: Vec<String>, opens: bool) -> Connected {
     let interface = part.interface();
     let held = interface.inputs.iter();
     let held = held.map(|input| Source::Constant(input.start)).collect();
+    let numbers = interface.inputs.iter().enumerate();
+    let numbers = numbers.filter(|(_, input)| opens && input.kind != SignalKind::Text);
+    let open = numbers.map(|(position, _)| position).collect();
 
     Connected {
         connections: Connections::new(vec![interface], held),
         places: Vec::new(),
         mappings: vec![Vec::new()],
         warnings,
+        open,
         disturbances: Vec::new(),
     }
 }

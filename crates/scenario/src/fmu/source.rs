@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dovetail_core::{Capabilities, Interface, StepRule};
-use dovetail_fmi::description::Strictness;
+use dovetail_fmi::description::{Strictness, Value};
 use dovetail_fmi::{
     Fmu, FmuError, InterfaceUse, PreparedFmu, ProbeResult, RunConditions, Settings,
 };
@@ -144,6 +144,26 @@ impl SystemSource for FmuSource {
             kind: NAME,
             bytes: to_bytes(&known),
         })
+    }
+
+    fn start_value(&self, variable: &str) -> Option<f64> {
+        let settings = self.origin.settings.values.iter();
+        // Later ones win.
+        let set = settings.rev().find(|(name, _)| name == variable);
+        let values = match set {
+            Some((_, values)) => values,
+            None => {
+                let description = self.prepared.fmu().description();
+                let mut known = description.variables.iter();
+                &known.find(|known| known.name == variable)?.start
+            }
+        };
+        match &values[..] {
+            [Value::Float(number)] => Some(*number),
+            [Value::Integer(number)] => Some(*number as f64),
+            [Value::String(text)] => text.parse().ok(),
+            _ => None,
+        }
     }
 
     /// An input of an FMU has a start value.

@@ -13,6 +13,7 @@ use crate::diagnostic::Problem;
 use crate::fmu::unit_of_measure::conversion;
 use crate::source::part::Part;
 use crate::units::unit_named;
+use crate::values_of_variables::seconds_in;
 
 /// A table that is to drive inputs.
 #[derive(Clone, Debug)]
@@ -129,12 +130,7 @@ fn time_factor(path: &Path, first: Option<&Column>) -> Result<f64, TableError> {
     let Some(unit) = first.and_then(|column| column.unit.as_deref()) else {
         return Ok(1.0);
     };
-    let seconds = unit_named("s").and_then(|seconds| seconds.exponents);
-    let known = unit_named(unit).filter(|known| known.exponents == seconds);
-    let message = || format!("`{unit}` is no unit of time");
-    known
-        .map(|known| known.factor)
-        .ok_or_else(|| wrong(message()))
+    seconds_in(unit).ok_or_else(|| wrong(format!("`{unit}` is no unit of time")))
 }
 
 /// Every column has the name of what it drives.
@@ -395,25 +391,35 @@ fn conversion_of(
         ));
         return Ok((1.0, 0.0));
     };
-    if unit == given {
-        return Ok((1.0, 0.0));
+    match mapping_between(part, &input.name, unit, given)? {
+        Mapping::Affine { factor, offset } => Ok((factor, offset)),
+        _ => Ok((1.0, 0.0)),
+    }
+}
+
+/// From numbers in the unit `given` to those of a variable of `part` whose unit is `own`.
+pub(crate) fn mapping_between(
+    part: &Part,
+    name: &str,
+    own: &str,
+    given: &str,
+) -> Result<Mapping, String> {
+    if own == given {
+        return Ok(Mapping::Identity);
     }
 
+    let qualified = format!("{}.{name}", part.name());
     let from = unit_named(given).ok_or_else(|| format!("`{given}` is not a known unit"))?;
-    let own = part.source.unit_of_measure(&input.name);
-    let relative = own.is_some_and(|own| own.relative);
-    let own: Option<UnitDefinition> = own.map(|own| own.definition.clone());
-    let to = own
-        .filter(|own| own.exponents.is_some())
-        .or_else(|| unit_named(unit));
+    let defined = part.source.unit_of_measure(name);
+    let relative = defined.is_some_and(|defined| defined.relative);
+    let definition: Option<UnitDefinition> = defined.map(|defined| defined.definition.clone());
+    let to = definition
+        .filter(|definition| definition.exponents.is_some())
+        .or_else(|| unit_named(own));
     let to =
-        to.ok_or_else(|| format!("`{unit}`, the unit of `{qualified}`, is not a known unit"))?;
-
-    match conversion(&from, &to, relative) {
-        Some(Mapping::Affine { factor, offset }) => Ok((factor, offset)),
-        Some(_) => Ok((1.0, 0.0)),
-        None => Err(format!("it is in {given}, but `{qualified}` is in {unit}")),
-    }
+        to.ok_or_else(|| format!("`{own}`, the unit of `{qualified}`, is not a known unit"))?;
+    let found = conversion(&from, &to, relative);
+    found.ok_or_else(|| format!("it is in {given}, but `{qualified}` is in {own}"))
 }
 
 fn attach_expression(

@@ -4,6 +4,7 @@ pub(crate) mod attach;
 pub(crate) mod csv_rows;
 pub(crate) mod driving;
 pub(crate) mod expression;
+pub(crate) mod outside;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_rows;
 pub(crate) mod pieces;

@@ -52,6 +52,7 @@ impl PortablePart {
             restrictions: self.restrictions,
             driving: self.driving,
             overrides: self.overrides,
+            exposed: Default::default(),
         })
     }
 }
@@ -97,6 +98,7 @@ impl RemoteBuild {
             inputs: self.inputs,
             states: self.states,
             goes_back: self.goes_back,
+            outside: None,
         })
     }
 }

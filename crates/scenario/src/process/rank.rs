@@ -13,7 +13,16 @@ use crate::cost::seconds_of_part;
 pub fn serve_rank(network: &Network) -> std::io::Result<()> {
     dovetail_fmi::name_process(&format!("rank {}", network.rank()));
     let mut bounds = SystemServer::announcing(announce);
-    let answer = |message: &[u8]| bounds.answer(message).map_err(|bad| bad.to_string());
+    serve_rank_with(network, |message| {
+        bounds.answer(message).map_err(|bad| bad.to_string())
+    })
+}
+
+/// The same for a program that has questions of its own, which rank 0 asks by a [`ServiceLink`](dovetail_workers::ServiceLink).
+pub fn serve_rank_with(
+    network: &Network,
+    answer: impl FnMut(&[u8]) -> Result<Vec<u8>, String>,
+) -> std::io::Result<()> {
     dovetail_workers::serve_rank(
         network,
         TEXTS,

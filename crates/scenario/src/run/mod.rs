@@ -12,5 +12,7 @@ pub(crate) mod rehearsal;
 mod saved_fmus;
 pub(crate) mod session;
 mod steady;
+pub(crate) mod stepped;
+pub(crate) mod stepping;
 mod systems;
 mod warnings;

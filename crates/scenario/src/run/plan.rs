@@ -53,6 +53,7 @@ impl Scenario {
             inputs: None,
             states: None,
             goes_back: options.goes_back,
+            outside: options.outside.clone(),
         };
         let with_states = |k: usize| BuildOptions {
             states: self.start_states.as_ref().map(|all| all[k].clone()),

@@ -47,6 +47,8 @@ pub struct RunEnd {
     pub warnings: Vec<Notice>,
     /// What may interest the user.
     pub remarks: Vec<String>,
+    /// What the method has to say to those who know it.
+    pub details: Vec<String>,
     /// What the method knows of its result.
     pub quality: MethodQuality,
     /// For each system that is an FMU: where its time went.
@@ -234,7 +236,8 @@ impl Session<'_> {
             workers,
             wall_seconds,
             warnings: [own, self.warnings, self.method.warnings(), inside.warnings].concat(),
-            remarks: [self.remarks, self.method.remarks(), inside.remarks].concat(),
+            remarks: [self.remarks, inside.remarks].concat(),
+            details: self.method.remarks(),
             costs,
             quality: self.method.quality(),
         }

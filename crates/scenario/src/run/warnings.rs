@@ -192,12 +192,32 @@ impl Scenario {
     pub(crate) fn run_warnings(&self, kind: &dyn MethodKind, options: &RunOptions) -> Vec<Notice> {
         let mut texts = self.warnings.clone();
         texts.extend(self.unused_options(kind, options));
+        texts.extend(self.coarse_options(options));
         texts.extend(self.flat_slopes(kind));
         let mut warnings: Vec<Notice> = texts.into_iter().map(Notice::from).collect();
         let systems = self.connections.systems();
         warnings.extend(options.placement.warning(kind, systems));
 
         warnings
+    }
+
+    /// Options that leave nothing of a method's accuracy.
+    fn coarse_options(&self, options: &RunOptions) -> Vec<String> {
+        let span = self.stop_time - self.start_time;
+        let step = options.step().filter(|step| *step > span);
+        let step = step.map(|step| {
+            format!(
+                "the step of {step} s is longer than the run, which takes {span} s: it was one step"
+            )
+        });
+        let tolerance = options.tolerance().filter(|tolerance| *tolerance >= 1.0);
+        let tolerance = tolerance.map(|tolerance| {
+            format!(
+                "a tolerance of {tolerance} allows errors as large as the variables themselves: \
+                 it is relative, and usually 1e-3 to 1e-8"
+            )
+        });
+        step.into_iter().chain(tolerance).collect()
     }
 
     /// Options that were given and do not matter to the method.

@@ -6,6 +6,7 @@ use dovetail_core::{
 };
 
 use crate::inputs::driving::Driving;
+use crate::inputs::outside::ExposedInputs;
 
 use super::system_source::{BuildOptions, Built, SystemSource};
 
@@ -20,6 +21,8 @@ pub(crate) struct Part {
     pub driving: Driving,
     /// Inputs and outputs that events override.
     pub overrides: Vec<OverriddenVariable>,
+    /// Inputs that are left to whoever runs the model.
+    pub exposed: ExposedInputs,
 }
 
 impl Part {
@@ -36,6 +39,7 @@ impl Part {
             restrictions: None,
             driving: Driving::default(),
             overrides: Vec::new(),
+            exposed: ExposedInputs::default(),
         }
     }
 
@@ -59,8 +63,10 @@ impl Part {
 
     /// Whether its equations say all about it: nothing drives, overrides or converts what they do not know.
     pub fn is_as_its_equations(&self) -> bool {
-        let alone =
-            self.driving.is_empty() && self.overrides.is_empty() && self.mappings.is_empty();
+        let alone = self.driving.is_empty()
+            && self.exposed.is_empty()
+            && self.overrides.is_empty()
+            && self.mappings.is_empty();
         alone && self.source.equations().is_some()
     }
 
@@ -89,7 +95,10 @@ impl Part {
 
     /// The system at its start values.
     pub fn build(&self, options: &BuildOptions) -> Result<Built, String> {
-        let inputs = options.inputs.as_ref().map(|inputs| self.mapped(inputs));
+        let outside = options.outside.as_deref();
+        let inputs = options.inputs.as_ref();
+        let inputs = inputs.map(|inputs| self.exposed.with_exposed(inputs, outside));
+        let inputs = inputs.map(|inputs| self.mapped(&inputs));
         let inputs = self.with_driven(inputs)?;
         let options = BuildOptions {
             inputs,
@@ -97,8 +106,9 @@ impl Part {
         };
         let built = self.source.build(&options)?;
 
+        let system = self.wrapped(built.system)?;
         Ok(Built {
-            system: self.wrapped(built.system)?,
+            system: self.exposed.drive(system, options.outside.as_ref()),
             ..built
         })
     }

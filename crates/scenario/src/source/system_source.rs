@@ -10,6 +10,8 @@ use dovetail_fmi::description::UnitDefinition;
 use dovetail_fmi::{CallLog, Monitor, PreparedFmu};
 use dovetail_guaranteed::Boxes;
 
+use crate::inputs::outside::OutsideSignals;
+
 /// What a system is made from. Systems are made afresh for every run.
 ///
 /// Four methods are required. The others are capabilities: override those that the source has.
@@ -48,6 +50,12 @@ pub trait SystemSource: fmt::Debug + Send + Sync {
 
     /// What is known of the unit of measure of a variable, beyond its name.
     fn unit_of_measure(&self, _variable: &str) -> Option<UnitOfMeasure<'_>> {
+        None
+    }
+
+    /// The value of a parameter or the start value of a variable, where it is a number that is known without running anything;
+    /// that of equations follows from them.
+    fn start_value(&self, _variable: &str) -> Option<f64> {
         None
     }
 
@@ -134,6 +142,8 @@ pub struct BuildOptions {
     pub states: Option<Vec<f64>>,
     /// States from before the current communication point may be restored later.
     pub goes_back: bool,
+    /// What feeds the inputs that are left to whoever runs the model.
+    pub outside: Option<Arc<OutsideSignals>>,
 }
 
 /// A system that was made.

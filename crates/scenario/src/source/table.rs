@@ -100,6 +100,11 @@ impl SystemTable {
         Given::of(value.get_ref())
     }
 
+    /// Names and texts of the values that the user gives to a source that looks them up itself.
+    pub fn overridden(&self) -> &[(String, String)] {
+        &self.overridden
+    }
+
     /// Where in the file such a key and its value stand.
     pub fn place(&self, key: &str) -> Option<Range<usize>> {
         let (key, value) = self.entry(key)?;

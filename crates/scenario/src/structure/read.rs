@@ -82,10 +82,13 @@ fn build(
 
     attach(&mut parts, tables, Vec::new(), span, &mut odd)?;
     let wired = Wiring::new(&parts, structure).wire();
-    let (sources, mappings, held) = wired?;
-    odd.extend(held);
+    let wired = wired?;
+    odd.extend(wired.held.filter(|_| !changes.open_inputs));
     let interfaces = parts.iter().map(Part::interface).collect();
-    let connected = finish(interfaces, sources, Vec::new(), mappings, odd);
+    let mut connected = finish(interfaces, wired.sources, Vec::new(), wired.mappings, odd);
+    if changes.open_inputs {
+        connected.open = wired.open;
+    }
     let text = SourceText {
         path: path.display().to_string(),
         text: String::new(),

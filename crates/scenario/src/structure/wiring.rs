@@ -35,7 +35,15 @@ pub(crate) struct Wiring<'a> {
     mappings: Vec<Mapping>,
 }
 
-pub(crate) type Wired = (Vec<Source>, Vec<Mapping>, Vec<String>);
+/// What feeds each input, and how.
+pub(crate) struct Wired {
+    pub sources: Vec<Source>,
+    pub mappings: Vec<Mapping>,
+    /// Inputs (stacked) that nothing feeds, other than texts.
+    pub open: Vec<usize>,
+    /// What there is to say where these are held.
+    pub held: Option<String>,
+}
 
 impl<'a> Wiring<'a> {
     pub fn new(parts: &'a [Part], structure: &'a Structure) -> Self {
@@ -95,6 +103,11 @@ impl<'a> Wiring<'a> {
         }
 
         let mut held = Vec::new();
+        let kinds = self.interfaces.iter().flat_map(|i| i.inputs.iter());
+        let open = kinds
+            .enumerate()
+            .filter(|(input, face)| !self.fed[*input] && face.kind != SignalKind::Text);
+        let open = open.map(|(input, _)| input).collect();
         let names = self
             .interfaces
             .iter()
@@ -107,7 +120,12 @@ impl<'a> Wiring<'a> {
         );
         let said = (!held.is_empty()).then(|| held_inputs(&held));
 
-        Ok((self.sources, self.mappings, said.into_iter().collect()))
+        Ok(Wired {
+            sources: self.sources,
+            mappings: self.mappings,
+            open,
+            held: said,
+        })
     }
 
     fn connect(&mut self, connection: &Connection) -> Result<(), Problem> {

@@ -94,9 +94,7 @@ function structureGraph(host, { systems, connections, loops = [] }, onPick) {
       unit: s[side][k]?.unit,
     };
   };
-  const right = names.map(() => 0),
-    left = names.map(() => 0),
-    columnR = layers.map(() => 0),
+  const columnR = layers.map(() => 0),
     columnL = layers.map(() => 0);
   const rounded = points => {
     let d = `M${points[0]}`;

@@ -1,0 +1,116 @@
+//! A model and its run, in parts, as one value.
+
+use std::sync::Arc;
+
+use dovetail::core::{Ending, Knot, Signal};
+use dovetail::scenario::{OutsideSignals, Placement, RunOptions, Scenario, SteppedRun};
+
+self_cell::self_cell!(
+    /// A run borrows its model.
+    struct Borrowing {
+        owner: Scenario,
+        #[not_covariant]
+        dependent: SteppedRun,
+    }
+);
+
+/// A model that runs.
+pub(crate) struct ModelRun {
+    run: Borrowing,
+    outside: Arc<OutsideSignals>,
+    /// What the inputs have been since when.
+    inputs: Vec<Signal>,
+    since: f64,
+}
+
+/// Values that differ by no more than this, relative, are the same: importers compute them.
+const SAME: f64 = 1e-12;
+
+impl ModelRun {
+    /// A run at its start, under these inputs.
+    pub fn new(scenario: Scenario, options: RunOptions, inputs: &[Signal]) -> Result<Self, String> {
+        let outside = Arc::new(OutsideSignals::default());
+        let since = scenario.start_time;
+        outside.set(since, inputs);
+        let options = RunOptions {
+            placement: Placement::SingleThread,
+            outside: Some(Arc::clone(&outside)),
+            ..options
+        };
+        let run = Borrowing::try_new(scenario, |scenario| scenario.stepped(&options));
+        Ok(Self {
+            run: run.map_err(|bad| bad.to_string())?,
+            outside,
+            inputs: inputs.to_vec(),
+            since,
+        })
+    }
+
+    fn with<T>(&mut self, part: impl FnOnce(&mut SteppedRun<'_>) -> T) -> T {
+        self.run.with_dependent_mut(|_, run| part(run))
+    }
+
+    /// The newest value of an output, with its derivatives.
+    pub fn output(&self, stacked: usize) -> Option<Knot> {
+        let outputs = |_: &Scenario, run: &SteppedRun<'_>| run.outputs().get(stacked).copied();
+        self.run.with_dependent(outputs)
+    }
+
+    /// Goes on to a time under inputs that are polynomials from here on. Where they do not go on from what they were, the model
+    /// is made consistent first.
+    pub fn advance_to(&mut self, until: f64, inputs: &[Signal]) -> Result<Ending, String> {
+        let here = self.with(|run| run.reached());
+        let jumped = self.has_jumped(here, inputs);
+        self.outside.set(here, inputs);
+        self.since = here;
+        self.inputs.clear();
+        self.inputs.extend_from_slice(inputs);
+        let ended = self.with(|run| {
+            if jumped {
+                run.restart()?;
+            }
+            run.advance_to(until)
+        });
+        ended.map_err(|error| error.to_string())
+    }
+
+    /// Whether an input is not what its course so far leads to.
+    fn has_jumped(&self, here: f64, inputs: &[Signal]) -> bool {
+        let elapsed = here - self.since;
+        let differ = |a: f64, b: f64| (a - b).abs() > SAME * a.abs().max(b.abs());
+        let mut pairs = self.inputs.iter().zip(inputs);
+        pairs.any(|(before, now)| {
+            let led = before.shifted(elapsed);
+            differ(led.value(0.0), now.value(0.0))
+                || differ(led.derivative(1, 0.0), now.derivative(1, 0.0))
+                || differ(led.derivative(2, 0.0), now.derivative(2, 0.0))
+        })
+    }
+
+    /// All that the rest of the run depends on.
+    pub fn save(&mut self) -> Result<SavedRun, String> {
+        let bytes = self.with(|run| run.checkpoint());
+        Ok(SavedRun {
+            bytes: bytes.map_err(|error| error.to_string())?,
+            since: self.since,
+            inputs: self.inputs.clone(),
+        })
+    }
+
+    /// Goes back to it.
+    pub fn restore(&mut self, saved: &SavedRun) -> Result<(), String> {
+        self.outside.set(saved.since, &saved.inputs);
+        self.since = saved.since;
+        self.inputs.clone_from(&saved.inputs);
+        let restored = self.with(|run| run.restore(&saved.bytes));
+        restored.map_err(|error| error.to_string())
+    }
+}
+
+/// All that the rest of a run depends on.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct SavedRun {
+    bytes: Vec<u8>,
+    since: f64,
+    inputs: Vec<Signal>,
+}
