@@ -139,9 +139,9 @@ fn a_hidden_jump_is_located_where_systems_can_roll_back() {
         // The system finds it itself.
         let jumps = |remark: &String| remark.contains("which no system had announced");
         assert!(
-            !found.end.remarks.iter().any(jumps),
+            !found.end.details.iter().any(jumps),
             "{:?}",
-            found.end.remarks
+            found.end.details
         );
     }
 }
@@ -401,9 +401,9 @@ fn steps_for_the_same_error(
             &[&[("tolerance", *tolerance)], options].concat(),
         );
         assert!(
-            done.end.remarks[0].starts_with(setting),
+            done.end.details[0].starts_with(setting),
             "{:?}",
-            done.end.remarks
+            done.end.details
         );
         [
             (done.nrmse(variable) / 0.003).ln(),

@@ -116,6 +116,10 @@ impl<'p> CooperativePair<'p> {
     /// The runs, if there is something to bound and the order holds at the start.
     fn new(problem: &'p Problem, distribution: &'p Distribution) -> Option<Self> {
         let start = StartBoxes::of(problem);
+        if problem.observed.is_some() && !problem.is_disturbed() {
+            // Boxes do not say what states have in common, of which expressions make use.
+            return None;
+        }
         if start.open() == 0 || problem.loops.is_some() {
             return None;
         }
