@@ -218,7 +218,12 @@ fn estimates_are_carried_across_the_events_of_units() {
 fn withheld(run: &Judged) -> bool {
     let remark = "the error of the run is not estimated: there were events of which systems cannot \
                   tell what they make of errors";
-    let said = run.end.remarks.iter().any(|known| known == remark);
+    let said = run
+        .end
+        .remarks
+        .iter()
+        .chain(&run.end.details)
+        .any(|known| known == remark);
     assert_eq!(said, run.end.quality.estimated_error.is_none());
     said
 }
@@ -296,7 +301,7 @@ fn units_that_switch_without_telling_withhold_the_estimate() {
         assert!(estimate.is_none(), "{name}: {estimate:?}");
         let said = |remark: &String| remark.contains("seems to have switched within a step");
         assert!(
-            run.end.remarks.iter().any(said),
+            run.end.remarks.iter().chain(&run.end.details).any(said),
             "{name}: {:?}",
             run.end.remarks
         );
