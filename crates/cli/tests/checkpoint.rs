@@ -202,7 +202,7 @@ fn ended(folder: &Folder) -> (String, String) {
             "--method",
             "jacobi",
             "--step",
-            "0.01",
+            "0.001",
             "--checkpoint",
             &checkpoint,
         ],
@@ -253,7 +253,7 @@ fn a_run_that_ended_goes_on_to_a_later_stop_time() {
     let resumed = dovetail(&["resume", &checkpoint, "--stop-time", "3", "--json"]);
     let long = run_json(
         &model,
-        &["--method", "jacobi", "--step", "0.01", "--stop-time", "3"],
+        &["--method", "jacobi", "--step", "0.001", "--stop-time", "3"],
     );
     // The grid is start + n * step: the run never noticed that it stopped.
     assert_eq!(told(resumed.exits(0).json())["final"], told(long)["final"]);
@@ -263,7 +263,7 @@ fn a_run_that_ended_goes_on_to_a_later_stop_time() {
         .exits(2)
         .says(&["it is of t = 2 s", "stop time of 1 s"]);
     let again = dovetail(&["resume", &checkpoint, "--json"]).exits(0);
-    assert_eq!(again.json()["steps"], 200);
+    assert_eq!(again.json()["steps"], 2000);
 }
 
 #[test]

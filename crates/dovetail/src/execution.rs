@@ -262,7 +262,8 @@ impl Execution<'_> {
             let mut watching = recorders.observers(&mut self.observers);
             let ending = session.proceed(until, &mut watching, interrupted)?;
             drop(watching);
-            let over = ending != Ending::Finished || until >= stop || session.reached() < until;
+            let reached = session.reached();
+            let over = ending != Ending::Finished || reached >= stop || reached < until;
 
             // A system that has asked for the end of the run is not to be asked for more.
             let resumable = !matches!(ending, Ending::Requested { .. });
