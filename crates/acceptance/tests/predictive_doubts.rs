@@ -47,11 +47,11 @@ fn an_error_that_is_not_known_is_not_told() {
     assert!(one_step.quality.estimated_error.is_none());
     assert!(
         one_step
-            .remarks
+            .details
             .iter()
-            .any(|remark| remark.contains("is not estimated")),
+            .any(|detail| detail.contains("is not estimated")),
         "{:?}",
-        one_step.remarks
+        one_step.details
     );
     let many = run(&MECHANICAL.scenario(), &[("step", "0.01")]);
     assert!(many.quality.estimated_error.is_some());

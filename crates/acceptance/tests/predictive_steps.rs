@@ -150,9 +150,9 @@ fn the_estimate_added_leaves_a_tenth_of_the_error() {
         assert!(
             corrected
                 .end
-                .remarks
+                .details
                 .iter()
-                .any(|remark| remark.contains("has been added"))
+                .any(|detail| detail.contains("has been added"))
         );
     }
 }

@@ -82,10 +82,10 @@ fn where_systems_ran_is_said_with_its_reason() {
         of(&["--workers", "threads"]).is_null(),
         "that was not chosen but asked for"
     );
-    let run = dovetail(&["run", &example("rooms"), "--method", "jacobi"]).exits(0);
+    let run = dovetail(&["run", &example("rooms"), "--method", "jacobi", "-v"]).exits(0);
     assert!(
-        run.out
-            .contains("systems ran in a single thread: a step of all systems takes")
+        run.line()
+            .contains("workers a single thread: a step of all systems takes")
     );
 }
 

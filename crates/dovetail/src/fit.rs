@@ -29,7 +29,7 @@ const COINCIDENT: f64 = 1e-9;
 /// let model = dovetail::Model::load(path)?;
 /// let counted = "time,prey.p\n0,1.0\n1,1.19\n2,1.34\n4,1.30\n6,0.98\n8,0.76\n10,0.78\n12,1.01\n";
 /// let measured = Measured::read(counted, "counted.csv")?;
-/// let fitted = model.fit(measured, &["prey.alpha=0.3:1.0"])?.run()?;
+/// let fitted = model.fit(measured, &["prey.birth=0.3:1.0"])?.run()?;
 /// println!("{:?}", fitted.parameters[0].confidence);
 /// # Ok(())
 /// # }

@@ -376,7 +376,12 @@ mod tests {
     fn points_are_not_joined_and_a_fan_has_no_legend() {
         let measured = curve("measured", &[(0.0, 1.0), (1.0, 2.0), (2.0, 0.0)]);
         let line = curve("fitted", &[(0.0, 1.0), (2.0, 0.5)]);
-        let svg = point_plot("car", ("time in s", ""), &[measured], std::slice::from_ref(&line));
+        let svg = point_plot(
+            "car",
+            ("time in s", ""),
+            &[measured],
+            std::slice::from_ref(&line),
+        );
         // Three points and one in the legend.
         assert_eq!(svg.matches("<circle").count(), 4);
         assert!(svg.contains("measured") && svg.contains("fitted"));

@@ -28,7 +28,7 @@ pub(crate) struct EncloseArguments {
     pub model: PathBuf,
 
     /// How bounds are proved [default: shared-symbols]
-    #[arg(long, value_name = "shared-symbols|boxes", help_heading = heading::METHOD)]
+    #[arg(short, long, value_name = "shared-symbols|boxes", help_heading = heading::METHOD)]
     pub method: Option<String>,
 
     /// With --method boxes: the validated Runge-Kutta scheme of every system [default: rk4]
@@ -41,7 +41,7 @@ pub(crate) struct EncloseArguments {
     pub extrapolation: Option<String>,
 
     /// The largest macro-step [default: chosen by the method]
-    #[arg(long, value_name = "H", allow_negative_numbers = true, help_heading = heading::METHOD)]
+    #[arg(short, long, value_name = "H", allow_negative_numbers = true, help_heading = heading::METHOD)]
     pub step: Option<f64>,
 
     /// Start time; without it that of the model
@@ -72,7 +72,7 @@ pub(crate) struct EncloseArguments {
     pub reach: Vec<String>,
 
     /// Write the boxes to a file
-    #[arg(long, value_name = "FILE.csv", help_heading = heading::RESULTS)]
+    #[arg(short, long, value_name = "FILE.csv", help_heading = heading::RESULTS)]
     pub output: Option<PathBuf>,
 
     /// Report boxes every H [default: at the ends of macro-steps; for a page alone every 1/250 of the run]

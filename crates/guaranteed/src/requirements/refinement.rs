@@ -296,7 +296,7 @@ impl Refinement<'_> {
 
         let mut worst = vec![middle.clone(); self.requirements.len()];
         for (position, dimension) in dimensions.iter().enumerate() {
-            let range = dimension.range(&self.whole);
+            let range = as_written(dimension.range(&self.whole));
             let ends = [range.lo, range.hi].map(|end| {
                 let mut point = middle.clone();
                 dimension.set(&mut point, Interval::point(end));
@@ -318,7 +318,7 @@ impl Refinement<'_> {
             for corner in 0..1_usize << dimensions.len() {
                 let mut point = middle.clone();
                 for (position, dimension) in dimensions.iter().enumerate() {
-                    let range = dimension.range(&self.whole);
+                    let range = as_written(dimension.range(&self.whole));
                     let end = if corner >> position & 1 == 1 {
                         range.hi
                     } else {
@@ -343,6 +343,22 @@ impl Refinement<'_> {
                 };
             }
         }
+    }
+}
+
+/// The numbers that a box surely has: its ends were rounded outwards, and nobody has written what that adds.
+fn as_written(range: Interval) -> Interval {
+    let ends = (
+        range.lo.next_up().next_up(),
+        range.hi.next_down().next_down(),
+    );
+    if ends.0 <= ends.1 {
+        Interval {
+            lo: ends.0,
+            hi: ends.1,
+        }
+    } else {
+        range
     }
 }
 

@@ -22,7 +22,7 @@ use crate::series::assumptions::Assumptions;
 
 /// Few errors of short runs, in times in which errors may grow by a factor of e, are a little
 /// narrower as symbols.
-const FEW_STATES: usize = 8;
+const FEW_STATES: usize = 12;
 const SHORT_RUN: f64 = 200.0;
 
 /// Which boxes a run begins with.
