@@ -311,7 +311,7 @@ fn exact_hulls_of_the_linear_examples_are_inside() {
         (MECHANICAL.scenario(), 1e-8),
         (widened(MECHANICAL, 0.01, 0.01), 1e-8),
         (BEHAVIOUR_CHANGE.scenario(), 2e-11),
-        (widened(BEHAVIOUR_CHANGE, 0.02, 0.01), 1e-11),
+        (widened(BEHAVIOUR_CHANGE, 0.02, 0.01), 2e-11),
     ] {
         assert_hull_is_inside(&scenario, excess);
     }
