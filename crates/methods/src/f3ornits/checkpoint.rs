@@ -16,7 +16,8 @@ impl Checkpoint for F3ornits<'_> {
         archive.slice(&mut self.steps)?;
         archive.slice(&mut self.standings)?;
         archive.slice(&mut self.events)?;
-
-        archive.slice(&mut self.before_event)
+        archive.slice(&mut self.before_event)?;
+        // Those of a system stay until its next step.
+        archive.slice(&mut self.signals)
     }
 }
