@@ -37,6 +37,11 @@ fn rpm_become_radians_a_second_under_every_method() {
         let run = run_json(&model, &["--method", method, "--step", "0.01"]);
         assert_near(number(&run["final"]["load.angle"]), exact, within);
     }
+    // Steps that are chosen see what the conversion makes of errors.
+    for method in ["predictive", "missiles"] {
+        let run = run_json(&model, &["--method", method, "--tolerance", "1e-9"]);
+        assert_near(number(&run["final"]["load.angle"]), exact, 1e-8);
+    }
     let steps = ["--method", "gauss-seidel", "--step", "1e-4"];
     let run = run_json(&model, &steps);
     assert_near(number(&run["final"]["load.angle"]), exact, 1e-4);

@@ -223,6 +223,15 @@ impl<S: System> Linearize for Mapped<S> {
                 into.u_slope[i] / factor
             };
         }
+        // A system leaves matrices alone that bear its digest. These are other ones, and must not be scaled again.
+        if into.affine != 0
+            && self
+                .mappings
+                .iter()
+                .any(|mapping| *mapping != Mapping::Identity)
+        {
+            into.affine = into.affine.rotate_left(11);
+        }
         Ok(())
     }
 }
