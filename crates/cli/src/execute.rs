@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::progress::Progress;
 use crate::remedies;
-use crate::resume::Resumed;
+use crate::resumed::Resumed;
 
 /// A run that is about to begin. Whatever could be refused has been: files may be touched now.
 pub(crate) struct Execute<'a> {

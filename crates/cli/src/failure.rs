@@ -7,6 +7,9 @@ use dovetail::scenario::BadModel;
 
 use crate::remedies;
 
+/// The exit code of a program with a mistake of ours.
+pub(crate) const PANICKED: u8 = 101;
+
 /// Why a command did not do its work.
 #[derive(Debug)]
 pub(crate) enum Failure {

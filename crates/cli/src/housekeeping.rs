@@ -9,7 +9,7 @@ use std::time::Duration;
 use dovetail::fmi::{CallWatch, calls_under_way, leave_at_once, put_back_surroundings};
 
 use crate::rescue::{save_rows, save_rows_in_time};
-use crate::{interrupt, output, ranks};
+use crate::{interrupt, launch, output};
 
 /// Between two rounds.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -60,7 +60,7 @@ fn rounds(begun: &Sender<()>) {
 /// An FMU that does not return cannot be stopped but with the program.
 fn end_stuck_run(limit: Duration) {
     let calls = calls_under_way(None);
-    let whole = ranks::this_process();
+    let whole = launch::this_process();
     save_rows();
     output::complain(&format!(
         "the run ended early: an FMU did not answer within {} s{calls}, and was ended with {whole}; rows so far are kept. \

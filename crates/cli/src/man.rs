@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 
-use crate::arguments::Arguments;
+use crate::command_line::Arguments;
 use crate::failure::Failure;
 use crate::output;
 

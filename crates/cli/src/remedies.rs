@@ -7,19 +7,9 @@ use dovetail::report::RunSummary;
 use dovetail::scenario::{BadModel, GivenChoice, Problem};
 use dovetail::{Notice, Remedy};
 
-use crate::arguments::Command;
-
 /// What is said where an FMU has ended the whole program.
 pub(crate) const AFTER_EXIT: &CStr =
     c"Try --workers processes, which says when and keeps all results";
-
-/// What is said where the whole program has ended, and something other than the program has to say so.
-pub(crate) fn after_exit(command: &Command) -> &'static CStr {
-    match command {
-        Command::Enclose(_) => c"What was written of the bounds is proved",
-        _ => AFTER_EXIT,
-    }
-}
 
 /// What of a sentence a remedy is.
 enum Phrase {

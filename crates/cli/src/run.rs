@@ -9,7 +9,7 @@ use crate::arguments::{RunArguments, SharedArguments};
 use crate::execute::Execute;
 use crate::failure::Failure;
 use crate::plot::Plot;
-use crate::resume::{Origin, Resumed};
+use crate::resumed::{Origin, Resumed};
 use crate::{interrupt, origin, output, processes, words};
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {

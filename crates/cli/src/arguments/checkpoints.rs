@@ -7,7 +7,8 @@ use dovetail::RunCheckpoint;
 use dovetail::scenario::Scenario;
 
 use super::files::refuse_to_replace;
-use super::{RunArguments, WorkersArgument};
+use super::run::RunArguments;
+use super::shared::WorkersArgument;
 use crate::failure::Failure;
 use crate::output;
 

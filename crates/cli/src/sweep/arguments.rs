@@ -8,10 +8,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use dovetail::Sweep;
 use dovetail::scenario::{RunOptions, Scenario};
-use dovetail::study::{Design, DesignKind, Factor, Values};
+use dovetail::study::{Design, DesignKind, Factor, StudyError, Values};
 
-use super::factor;
-use super::on_ranks::SweepWorkers;
 use crate::arguments::heading;
 use crate::arguments::{ChangeArguments, seconds, thread_count};
 use crate::failure::Failure;
@@ -20,6 +18,18 @@ use crate::{names, output};
 
 /// Of `--keep`: whole trajectories.
 const TRAJECTORIES: &str = "trajectories";
+
+/// What `--vary` says.
+pub(crate) fn factor(text: &str) -> Result<Factor, String> {
+    text.parse().map_err(|StudyError(message)| message)
+}
+
+/// Where runs can be made beside this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SweepWorkers {
+    /// On the ranks of an MPI program: mpirun -n R dovetail sweep MODEL --workers mpi
+    Mpi,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepArguments {

@@ -1,12 +1,37 @@
 //! `--workers mpi`: runs on the ranks that `mpirun` has started. Each of them reads the same command line and model.
 
-use clap::ValueEnum;
+use crate::failure::Failure;
 
-/// Where runs can be made beside this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SweepWorkers {
-    /// On the ranks of an MPI program: mpirun -n R dovetail sweep MODEL --workers mpi
-    Mpi,
+#[cfg(not(feature = "mpi"))]
+mod with_mpi {
+    use super::Failure;
+    use crate::ranks;
+
+    /// There are no other places.
+    pub(crate) enum Nobody {}
+
+    impl dovetail::OtherPlaces for Nobody {
+        fn count(&self) -> usize {
+            match *self {}
+        }
+
+        fn start(&mut self, _place: usize, _run: usize) -> std::io::Result<()> {
+            match *self {}
+        }
+
+        fn finish(&mut self, _place: usize) -> std::io::Result<Vec<u8>> {
+            match *self {}
+        }
+    }
+
+    /// Who makes runs beside this process, where that is wanted.
+    pub(crate) fn others(wanted: bool) -> Result<Option<Nobody>, Failure> {
+        if wanted {
+            Err(ranks::missing())
+        } else {
+            Ok(None)
+        }
+    }
 }
 
 #[cfg(feature = "mpi")]
@@ -16,8 +41,10 @@ mod with_mpi {
     use dovetail::scenario::{Network, ServiceLink, serve_rank_with};
     use dovetail::{OtherPlaces, answer_run};
 
-    use crate::failure::Failure;
-    use crate::sweep::{SweepArguments, prepared};
+    use super::Failure;
+    use crate::sweep::arguments::SweepArguments;
+    use crate::sweep::preparation::prepared;
+    use crate::{interrupt, ranks};
 
     /// The ranks but the first.
     pub(crate) struct OtherRanks {
@@ -50,6 +77,15 @@ mod with_mpi {
         }
     }
 
+    /// Who makes runs beside this process, where that is wanted.
+    pub(crate) fn others(wanted: bool) -> Result<Option<OtherRanks>, Failure> {
+        let others = |network: &'static Network| {
+            network.watch(None, interrupt::listen());
+            OtherRanks::of(network)
+        };
+        Ok(wanted.then(|| others(ranks::join())))
+    }
+
     /// The life of a rank that is not the first.
     pub(crate) fn serve(
         arguments: &SweepArguments,
@@ -78,5 +114,6 @@ mod with_mpi {
     }
 }
 
+pub(crate) use with_mpi::others;
 #[cfg(feature = "mpi")]
-pub(crate) use with_mpi::{OtherRanks, serve};
+pub(crate) use with_mpi::serve;

@@ -7,11 +7,12 @@ use dovetail::study::{Design, NamedSensitivities, Row, RowFile, SweepPage, sensi
 use dovetail::{Sweep, SweepStops, SweptRun};
 use serde_json::{Value, json};
 
-use super::SweepArguments;
+use super::arguments::SweepArguments;
+use super::on_ranks;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output::{self, Page};
 use crate::progress::SweepProgress;
-use crate::{interrupt, ranks};
 
 /// The table of a sweep as far as it is filled.
 pub(super) struct Table {
@@ -82,7 +83,7 @@ impl Table {
             progress.show(self.rows, self.failed);
             Ok(())
         };
-        let filled = match ranks::others(arguments.workers.is_some())? {
+        let filled = match on_ranks::others(arguments.workers.is_some())? {
             Some(mut others) => sweep.run_from_with(first, &mut others, &stops, &mut take),
             None => sweep.run_from(first, &stops, &mut take),
         };

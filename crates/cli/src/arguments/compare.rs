@@ -1,0 +1,40 @@
+//! What `dovetail compare` takes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::heading;
+use super::shared::SharedArguments;
+use super::values::share;
+use crate::names;
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// The model: a TOML file, an FMU, or a system structure (.ssp, .ssd)
+    pub model: Option<PathBuf>,
+
+    /// Coupling methods, one or more; without it, all that the model supports
+    #[arg(long, short, value_name = "M", num_args = 1.., value_delimiter = ',', value_parser = names::METHODS, help_heading = heading::METHOD)]
+    pub method: Vec<String>,
+
+    /// Macro-steps, one or more
+    #[arg(long, short, value_name = "H", num_args = 1.., value_delimiter = ',', allow_negative_numbers = true, help_heading = heading::METHOD)]
+    pub step: Vec<String>,
+
+    /// What to compare with: the coupled equations solved as one system, or a result file
+    #[arg(long, value_name = "monolithic|FILE.csv", default_value = "monolithic", help_heading = heading::REFERENCE)]
+    pub reference: String,
+
+    /// Fails (exit code 1) unless every recorded variable of every run is this near to the
+    /// reference: NRMSE as a share of the range, so that 1e-3 is 0.1 %
+    #[arg(long, value_name = "R", value_parser = share, allow_negative_numbers = true, help_heading = heading::REFERENCE)]
+    pub within: Option<f64>,
+
+    /// How the table is printed: to be read here, or for a paper
+    #[arg(long, value_name = "F", default_value = "text", value_parser = ["text", "markdown", "latex", "csv"], conflicts_with = "json", help_heading = heading::RESULTS)]
+    pub format: String,
+
+    #[command(flatten)]
+    pub shared: SharedArguments,
+}
