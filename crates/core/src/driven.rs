@@ -12,10 +12,12 @@ use crate::forward_to_system;
 use crate::interface::{Interface, Output, SignalKind};
 use crate::linearization::{Evaluation, Linearization};
 use crate::macro_step::MacroStep;
+use crate::offer_as_system;
 use crate::signal::{Knot, Signal};
-use crate::system::{Evaluate, Linearize, StepRule, System, Trial};
+use crate::system::{StepRule, System, Trial};
 use crate::task::Response;
 use crate::visit_fields;
+use crate::wrapping::{checkpoint_of, trial_of};
 
 /// Signals that are known beforehand. They consist of polynomials, one after the other.
 pub trait Drive: Send {
@@ -386,6 +388,7 @@ fn shown(inner: &Interface, driven: &[usize]) -> Vec<usize> {
 
 impl<S: System> System for Driven<S> {
     forward_to_system!(system: presence, join_lane, precision, input_degree, output_derivatives, step_rule);
+    offer_as_system!(system: trial, linearize, evaluate, checkpoint);
 
     fn interface(&self) -> &Interface {
         &self.interface
@@ -421,47 +424,13 @@ impl<S: System> System for Driven<S> {
     ) -> Result<(), Error> {
         self.instant(step, inputs, response, true)
     }
-
-    fn trial(&mut self) -> Option<&mut dyn Trial> {
-        if self.system.trial().is_some() {
-            Some(self)
-        } else {
-            None
-        }
-    }
-
-    fn linearize(&mut self) -> Option<&mut dyn Linearize> {
-        if self.system.linearize().is_some() {
-            Some(self)
-        } else {
-            None
-        }
-    }
-
-    fn evaluate(&mut self) -> Option<&mut dyn Evaluate> {
-        if self.system.evaluate().is_some() {
-            Some(self)
-        } else {
-            None
-        }
-    }
-
-    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
-        if self.system.checkpoint().is_some() {
-            Some(self)
-        } else {
-            None
-        }
-    }
 }
 
 impl<S: System> Checkpoint for Driven<S> {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
         visit_fields!(archive, self.reached);
         archive.slice(&mut self.knots)?;
-        let system = self.system.checkpoint();
-        let system = system.expect("BUG: a system without checkpoints was written down");
-        system.visit(archive)
+        checkpoint_of(&mut self.system).visit(archive)
     }
 }
 
@@ -488,9 +457,7 @@ impl<S: System> Trial for Driven<S> {
             self.drive(step)?;
             self.reduce(step.size());
         }
-        let trial = self.system.trial();
-        let trial = trial.expect("BUG: a trial was asked of a system without rollback");
-        trial.respond(step, &self.inputs, &mut self.scratch.response)?;
+        trial_of(&mut self.system).respond(step, &self.inputs, &mut self.scratch.response)?;
 
         let reached = self.scratch.response.reached;
         let elapsed = if imposed {

@@ -37,6 +37,7 @@ mod signal;
 mod system;
 mod task;
 mod workers;
+mod wrapping;
 
 pub use checkpoint::{Archive, Checkpoint};
 pub use components::components;
@@ -69,3 +70,4 @@ pub use signal::{Knot, MAX_DEGREE, Signal};
 pub use system::{Capabilities, Evaluate, Linearize, Precision, Presence, StepRule, System, Trial};
 pub use task::{EvaluateTask, LinearizeTask, Response, Task};
 pub use workers::{Work, Workers, visit_system};
+pub use wrapping::{checkpoint_of, evaluation_of, linearization_of, trial_of};

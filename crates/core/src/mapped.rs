@@ -5,9 +5,11 @@ use crate::forward_to_system;
 use crate::interface::{Interface, SignalKind};
 use crate::linearization::{Evaluation, Linearization};
 use crate::macro_step::MacroStep;
+use crate::offer_as_system;
 use crate::signal::{MAX_DEGREE, Signal};
 use crate::system::{Evaluate, Linearize, System, Trial};
 use crate::task::Response;
+use crate::wrapping::{evaluation_of, linearization_of, trial_of};
 
 /// What happens to a value between an output and an input.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -132,6 +134,7 @@ impl<S: System> Mapped<S> {
 
 impl<S: System> System for Mapped<S> {
     forward_to_system!(system: checkpoint, presence, join_lane, precision, input_degree, output_derivatives, step_rule);
+    offer_as_system!(system: trial, linearize, evaluate);
 
     fn interface(&self) -> &Interface {
         &self.interface
@@ -156,30 +159,6 @@ impl<S: System> System for Mapped<S> {
         self.map(inputs);
         self.system.begin(step, &self.inputs, response)
     }
-
-    fn evaluate(&mut self) -> Option<&mut dyn Evaluate> {
-        if self.system.evaluate().is_some() {
-            Some(self)
-        } else {
-            None
-        }
-    }
-
-    fn trial(&mut self) -> Option<&mut dyn Trial> {
-        if self.system.trial().is_some() {
-            Some(self)
-        } else {
-            None
-        }
-    }
-
-    fn linearize(&mut self) -> Option<&mut dyn Linearize> {
-        if self.system.linearize().is_some() {
-            Some(self)
-        } else {
-            None
-        }
-    }
 }
 
 impl<S: System> Trial for Mapped<S> {
@@ -190,21 +169,13 @@ impl<S: System> Trial for Mapped<S> {
         response: &mut Response,
     ) -> Result<(), Error> {
         self.map(inputs);
-        let trial = self
-            .system
-            .trial()
-            .expect("BUG: a trial was asked of a system without rollback");
-        trial.respond(step, &self.inputs, response)
+        trial_of(&mut self.system).respond(step, &self.inputs, response)
     }
 }
 
 impl<S: System> Linearize for Mapped<S> {
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error> {
-        let unit = self
-            .system
-            .linearize()
-            .expect("BUG: a system without linearization was linearized");
-        unit.linearize_into(into)?;
+        linearization_of(&mut self.system).linearize_into(into)?;
 
         for (i, mapping) in self.mappings.iter().enumerate() {
             let factor = mapping.factor();
@@ -244,11 +215,7 @@ impl<S: System> Evaluate for Mapped<S> {
                 (mapping.value(into.u[i]), into.u_slope[i] * mapping.factor());
         }
 
-        let system = self
-            .system
-            .evaluate()
-            .expect("BUG: a system was asked for what it is elsewhere, and cannot know");
-        let done = system.evaluate_into(time, into);
+        let done = evaluation_of(&mut self.system).evaluate_into(time, into);
 
         for (i, [value, slope]) in self.kept.iter().enumerate() {
             (into.u[i], into.u_slope[i]) = (*value, *slope);

@@ -8,10 +8,12 @@ use crate::forward_to_system;
 use crate::interface::{Input, Interface, SignalKind};
 use crate::linearization::{Evaluation, Linearization};
 use crate::macro_step::MacroStep;
+use crate::offer_as_system;
 use crate::signal::{Knot, MAX_DEGREE, Signal};
 use crate::system::{Evaluate, Linearize, System, Trial};
 use crate::task::Response;
 use crate::visit_fields;
+use crate::wrapping::{checkpoint_of, evaluation_of, linearization_of, trial_of};
 
 /// What a variable is instead of what it should be.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -240,6 +242,7 @@ impl<S: System> Overridden<S> {
 
 impl<S: System> System for Overridden<S> {
     forward_to_system!(system: presence, join_lane, precision, input_degree, output_derivatives, step_rule);
+    offer_as_system!(system: trial, linearize, evaluate, checkpoint);
 
     fn interface(&self) -> &Interface {
         &self.interface
@@ -270,38 +273,6 @@ impl<S: System> System for Overridden<S> {
         self.stand(step, inputs, response, true);
         Ok(())
     }
-
-    fn trial(&mut self) -> Option<&mut dyn Trial> {
-        if self.system.trial().is_some() {
-            Some(self)
-        } else {
-            None
-        }
-    }
-
-    fn linearize(&mut self) -> Option<&mut dyn Linearize> {
-        if self.system.linearize().is_some() {
-            Some(self)
-        } else {
-            None
-        }
-    }
-
-    fn evaluate(&mut self) -> Option<&mut dyn Evaluate> {
-        if self.system.evaluate().is_some() {
-            Some(self)
-        } else {
-            None
-        }
-    }
-
-    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
-        if self.system.checkpoint().is_some() {
-            Some(self)
-        } else {
-            None
-        }
-    }
 }
 
 impl<S: System> Checkpoint for Overridden<S> {
@@ -309,9 +280,7 @@ impl<S: System> Checkpoint for Overridden<S> {
         visit_fields!(archive, self.modes);
         archive.slice(&mut self.last)?;
         archive.slice(&mut self.outer)?;
-        let system = self.system.checkpoint();
-        let system = system.expect("BUG: a system without checkpoints was written down");
-        system.visit(archive)
+        checkpoint_of(&mut self.system).visit(archive)
     }
 }
 
@@ -323,9 +292,7 @@ impl<S: System> Trial for Overridden<S> {
         response: &mut Response,
     ) -> Result<(), Error> {
         self.take(inputs);
-        let trial = self.system.trial();
-        let trial = trial.expect("BUG: a trial was asked of a system without rollback");
-        trial.respond(step, &self.inputs, response)?;
+        trial_of(&mut self.system).respond(step, &self.inputs, response)?;
         self.hand_on(inputs, response);
         Ok(())
     }
@@ -334,9 +301,7 @@ impl<S: System> Trial for Overridden<S> {
 impl<S: System> Linearize for Overridden<S> {
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error> {
         let inner = &mut self.linearization;
-        let system = self.system.linearize();
-        let system = system.expect("BUG: a system without linearization was linearized");
-        system.linearize_into(inner)?;
+        linearization_of(&mut self.system).linearize_into(inner)?;
 
         let own = inner.u.len();
         into.a.copy_from(&inner.a);
@@ -439,10 +404,7 @@ impl<S: System> Evaluate for Overridden<S> {
             }
         }
 
-        let system = self.system.evaluate();
-        let system =
-            system.expect("BUG: a system was asked for what it is elsewhere, and cannot know");
-        let done = system.evaluate_into(time, &mut inner);
+        let done = evaluation_of(&mut self.system).evaluate_into(time, &mut inner);
         into.f.copy_from(&inner.f);
         into.g.copy_from(&inner.g);
         for k in 0..self.variables.len() {

@@ -6,6 +6,7 @@ use crate::macro_step::MacroStep;
 use crate::signal::{MAX_DEGREE, Signal};
 use crate::system::{Capabilities, Evaluate, Linearize, StepRule, System, Trial};
 use crate::task::Response;
+use crate::wrapping::trial_of;
 
 /// What is taken away. The default takes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -212,11 +213,7 @@ impl<S: System> Trial for Restricted<S> {
         // Several imposed steps are tried as one: the system behind takes steps of any size, and
         // what it answers differs from that of the parts by the error of its integrator at most.
         self.parts(step);
-        let trial = self
-            .system
-            .trial()
-            .expect("BUG: a trial was asked of a system without rollback");
-        trial.respond(step, inputs, response)?;
+        trial_of(&mut self.system).respond(step, inputs, response)?;
         self.forget_derivatives(response);
         Ok(())
     }

@@ -164,64 +164,6 @@ impl<S: System + ?Sized> System for Box<S> {
     }
 }
 
-/// In the `impl System` of a wrapper: these methods are those of the system in the field `$inner`.
-#[macro_export]
-macro_rules! forward_to_system {
-    ($inner:ident: $($method:ident),+ $(,)?) => {
-        $( $crate::forward_to_system!(@ $method $inner); )+
-    };
-    (@ interface $inner:ident) => {
-        fn interface(&self) -> &$crate::Interface {
-            self.$inner.interface()
-        }
-    };
-    (@ linearize $inner:ident) => {
-        fn linearize(&mut self) -> Option<&mut dyn $crate::Linearize> {
-            self.$inner.linearize()
-        }
-    };
-    (@ evaluate $inner:ident) => {
-        fn evaluate(&mut self) -> Option<&mut dyn $crate::Evaluate> {
-            self.$inner.evaluate()
-        }
-    };
-    (@ join_lane $inner:ident) => {
-        fn join_lane(&mut self, lane: usize) {
-            self.$inner.join_lane(lane);
-        }
-    };
-    (@ checkpoint $inner:ident) => {
-        fn checkpoint(&mut self) -> Option<&mut dyn $crate::Checkpoint> {
-            self.$inner.checkpoint()
-        }
-    };
-    (@ presence $inner:ident) => {
-        fn presence(&self) -> $crate::Presence {
-            self.$inner.presence()
-        }
-    };
-    (@ precision $inner:ident) => {
-        fn precision(&self) -> $crate::Precision {
-            self.$inner.precision()
-        }
-    };
-    (@ input_degree $inner:ident) => {
-        fn input_degree(&self) -> usize {
-            self.$inner.input_degree()
-        }
-    };
-    (@ output_derivatives $inner:ident) => {
-        fn output_derivatives(&self) -> usize {
-            self.$inner.output_derivatives()
-        }
-    };
-    (@ step_rule $inner:ident) => {
-        fn step_rule(&self) -> $crate::StepRule {
-            self.$inner.step_rule()
-        }
-    };
-}
-
 /// A system that answers "what if".
 pub trait Trial {
     /// What `advance` would answer, from where the system stands; the system stays there.

@@ -9,8 +9,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::library::Library;
-
 /// So many different messages are kept of an instance.
 const MOST_MESSAGES: usize = 20;
 /// So many characters of each.
@@ -183,11 +181,9 @@ impl Journal {
     }
 
     /// Notes what is odd about the library of the instance.
-    pub fn note_library(&self, library: &Library) {
-        if let Some(oddity) = &library.oddity {
-            self.monitor
-                .note(|notes| notes.odd_library = Some(oddity.clone()));
-        }
+    pub fn note_odd_library(&self, oddity: &str) {
+        self.monitor
+            .note(|notes| notes.odd_library = Some(oddity.to_owned()));
     }
 
     /// Writes a line into the log of calls, where there is one. A full disk does not end the run.

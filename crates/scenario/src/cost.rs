@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bytes::from_bytes;
 use crate::process::child_task::ChildTask;
+use crate::process::own_part::OwnPart;
 use crate::process::portable::WantedSystem;
-use crate::process::worker::OwnPart;
 
 /// So many steps are measured. The cheapest counts: the first ones fill caches, and a busy machine
 /// interrupts some, for longer than a light step takes.

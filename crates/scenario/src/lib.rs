@@ -32,6 +32,7 @@ mod process;
 mod questions;
 mod run;
 mod scenario;
+mod shared_constant;
 mod source;
 mod stand_in;
 mod standard;

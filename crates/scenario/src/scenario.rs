@@ -15,6 +15,7 @@ use crate::inputs::driving::Driving;
 use crate::inputs::outside::open;
 use crate::options::{Choices, RunOptions};
 use crate::overrides::Overrides;
+use crate::shared_constant::SharedConstant;
 use crate::source::part::Part;
 use crate::source::system_source::KnownEquations;
 use crate::source::value::Bounds;
@@ -50,13 +51,6 @@ impl NoEquations {
         let system = part.name().to_owned();
         Self { system, what }
     }
-}
-
-/// A system that has a constant, which is a box, as a parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SharedConstant {
-    pub constant: String,
-    pub system: String,
 }
 
 /// A checked model. Systems are made from it afresh for every run.

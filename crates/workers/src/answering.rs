@@ -3,15 +3,17 @@
 use std::time::Instant;
 
 use dovetail_core::{
-    Archive, Error, Evaluation, Interface, Linearization, Linearize, OperatorTask, Response,
-    Signal, System, visit_system,
+    Archive, Error, Evaluation, Interface, Linearization, OperatorTask, Response, Signal, System,
+    evaluation_of, linearization_of, trial_of, visit_system,
 };
 
 use crate::message::{
-    DONE, PIECE, Question, TextTable, put_error, put_evaluation, put_linearization, put_operators,
-    put_response, take_evaluate, take_operator_shape, take_operator_task, take_step,
+    put_error, put_evaluation, put_linearization, put_operators, put_response, take_evaluate,
+    take_operator_shape, take_operator_task, take_step,
 };
 use crate::operator_workspaces::OperatorWorkspaces;
+use crate::question::{DONE, PIECE, Question};
+use crate::text_table::TextTable;
 use crate::words::{PutWords, TakeWords};
 
 /// Answers the questions to one system, with room that is made once.
@@ -97,10 +99,7 @@ impl Answering {
 
         match question {
             Question::Begin => system.begin(step, &self.inputs, response)?,
-            Question::Trial => system
-                .trial()
-                .expect("BUG: a trial was asked of a system without rollback")
-                .respond(step, &self.inputs, response)?,
+            Question::Trial => trial_of(system).respond(step, &self.inputs, response)?,
             _ => system.advance(step, &self.inputs, response)?,
         }
 
@@ -113,7 +112,7 @@ impl Answering {
         let into = self
             .linearization
             .get_or_insert_with(|| Linearization::of(system.interface()));
-        linearizer(system).linearize_into(into)?;
+        linearization_of(system).linearize_into(into)?;
         put_linearization(put, into, before.elapsed().as_secs_f64());
         Ok(())
     }
@@ -131,10 +130,7 @@ impl Answering {
             .get_or_insert_with(|| Evaluation::of(system.interface()));
         let time = take_evaluate(take, point);
 
-        system
-            .evaluate()
-            .expect("BUG: a system was asked for what it is elsewhere, and cannot know")
-            .evaluate_into(time, point)?;
+        evaluation_of(system).evaluate_into(time, point)?;
         put_evaluation(put, point, before.elapsed().as_secs_f64());
         Ok(())
     }
@@ -242,10 +238,4 @@ fn put_piece(bytes: &[u8], at: usize, put: &mut impl PutWords) {
 fn start_inputs(interface: &Interface) -> Vec<Signal> {
     let inputs = interface.inputs.iter();
     inputs.map(|input| Signal::constant(input.start)).collect()
-}
-
-fn linearizer(system: &mut dyn System) -> &mut dyn Linearize {
-    system
-        .linearize()
-        .expect("BUG: a system without linearization was linearized")
 }

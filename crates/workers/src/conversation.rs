@@ -2,7 +2,7 @@
 
 use dovetail_core::Error;
 
-use crate::message::{PIECE, Question};
+use crate::question::{PIECE, Question};
 use crate::words::{PutWords, TakeWords};
 
 /// One who can ask a system that lives elsewhere.

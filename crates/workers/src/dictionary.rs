@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use dovetail_core::{Error, Interface, Response, Signal, SignalKind};
 
 use crate::conversation::Conversation;
-use crate::message::TextTable;
+use crate::text_table::TextTable;
 
 /// So many texts are known by both numbers at a time.
 const MOST_TEXTS: usize = 1024;

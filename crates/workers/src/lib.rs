@@ -12,10 +12,12 @@ mod conversation;
 mod dictionary;
 mod flat_systems;
 mod handoff;
+mod introduction;
 mod message;
 mod operator_workspaces;
 mod partition;
 mod processes;
+mod question;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod remote_system;
@@ -23,12 +25,12 @@ mod remote_task;
 mod single_thread;
 mod slot;
 mod stopwatch;
+mod text_table;
 mod threads;
 mod wire;
 mod words;
 
 pub use auto::{Auto, AutoOptions};
-pub use message::TextTable;
 pub use processes::{
     FinalNotes, NOTE_WORDS, ProcessError, ProcessLoss, ProcessPool, Processes, Remote, StartError,
     SystemEnd, SystemFactory, SystemRequest, TaskProcess, serve,
@@ -39,5 +41,6 @@ pub use ranks::{
     deal, dismiss_ranks, measure_on_ranks, serve_rank,
 };
 pub use single_thread::SingleThread;
+pub use text_table::TextTable;
 pub use threads::Threads;
 pub use wire::{Reader, Writer};

@@ -1,69 +1,14 @@
 //! Orders, answers and errors, as words.
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, Serialize};
-
 use dovetail_core::{
-    Capabilities, Error, Evaluation, EventGradient, Interface, Knot, Linearization, MAX_DEGREE,
-    MacroStep, OperatorShape, OperatorTask, Path, Remedy, Response, Signal, SignalKind,
+    Error, Evaluation, EventGradient, Interface, Knot, Linearization, MAX_DEGREE, MacroStep,
+    OperatorShape, OperatorTask, Path, Remedy, Response, Signal,
 };
 
 use crate::dictionary::Dictionary;
+use crate::question::{DONE, FAILED, LEAST_WORDS, Question};
 use crate::wire::{Reader, Writer};
 use crate::words::{PutWords, TakeWords};
-
-/// What a system can be asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u64)]
-pub(crate) enum Question {
-    Advance,
-    Trial,
-    Linearize,
-    Evaluate,
-    Begin,
-    /// The text that a number stands for.
-    TextOf,
-    /// The number that stands for a text.
-    NumberOf,
-    /// What was noted; the system is then dropped.
-    Leave,
-    /// A piece of what the system is, see [`Checkpoint`](dovetail_core::Checkpoint).
-    Save,
-    /// A piece of what it is to be.
-    Restore,
-    /// The operators of a linearization.
-    Operators,
-}
-
-impl Question {
-    pub fn of(word: u64) -> Option<Self> {
-        const ALL: [Question; 11] = [
-            Question::Advance,
-            Question::Trial,
-            Question::Linearize,
-            Question::Evaluate,
-            Question::Begin,
-            Question::TextOf,
-            Question::NumberOf,
-            Question::Leave,
-            Question::Save,
-            Question::Restore,
-            Question::Operators,
-        ];
-        ALL.into_iter().find(|question| *question as u64 == word)
-    }
-}
-
-/// The first word of an answer.
-pub(crate) const DONE: u64 = 0;
-pub(crate) const FAILED: u64 = 1;
-
-/// Texts, errors and notes have room for so many words at least.
-const LEAST_WORDS: usize = 16 << 10;
-
-/// Checkpoints travel in pieces of so many bytes, for which there is always room.
-pub(crate) const PIECE: usize = 4 * LEAST_WORDS;
 
 /// Words that orders and answers of a system with this interface take, at most.
 pub(crate) fn words(interface: &Interface) -> usize {
@@ -449,58 +394,6 @@ fn write_remedies(writer: &mut Writer, remedies: &[Remedy]) {
 
 fn read_remedies(reader: &mut Reader<'_>) -> Option<Vec<Remedy>> {
     postcard::from_bytes(reader.bytes()?).ok()
-}
-
-/// Texts as numbers: what a connection between systems carries is the number of a text in a table of its process.
-#[derive(Clone, Copy, Debug)]
-pub struct TextTable {
-    /// The text that a number stands for.
-    pub text: fn(f64) -> String,
-    /// The number that stands for a text of the model.
-    pub number: fn(&str) -> f64,
-    /// The number that stands for a text as long as it is in use.
-    pub passing: fn(&str) -> f64,
-    /// The text of this number is in use.
-    pub keep: fn(f64),
-}
-
-/// What a system looks like from outside.
-#[derive(Serialize, Deserialize)]
-struct Introduction<'a> {
-    interface: Cow<'a, Interface>,
-    capabilities: Capabilities,
-    /// The start values of inputs that are texts: their numbers mean nothing to another process.
-    texts: Vec<String>,
-}
-
-/// A system's interface and what it can do, as bytes.
-pub(crate) fn write_interface(
-    interface: &Interface,
-    capabilities: Capabilities,
-    texts: TextTable,
-) -> Vec<u8> {
-    let inputs = interface.inputs.iter();
-    let text_inputs = inputs.filter(|input| input.kind == SignalKind::Text);
-    let introduction = Introduction {
-        interface: Cow::Borrowed(interface),
-        capabilities,
-        texts: text_inputs.map(|input| (texts.text)(input.start)).collect(),
-    };
-
-    postcard::to_stdvec(&introduction).expect("BUG: an interface can always be written")
-}
-
-/// What [`write_interface`] wrote.
-pub(crate) fn read_interface(bytes: &[u8], texts: TextTable) -> Option<(Interface, Capabilities)> {
-    let introduction: Introduction<'_> = postcard::from_bytes(bytes).ok()?;
-    let mut interface = introduction.interface.into_owned();
-    let inputs = interface.inputs.iter_mut();
-    let text_inputs = inputs.filter(|input| input.kind == SignalKind::Text);
-
-    for (input, text) in text_inputs.zip(&introduction.texts) {
-        input.start = (texts.number)(text);
-    }
-    Some((interface, introduction.capabilities))
 }
 
 #[cfg(test)]

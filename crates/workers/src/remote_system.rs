@@ -10,10 +10,11 @@ use dovetail_core::{
 use crate::conversation::Conversation;
 use crate::dictionary::Dictionary;
 use crate::message::{
-    DONE, Question, TextTable, put_evaluate, put_step, take_error, take_evaluation,
-    take_linearization, take_response,
+    put_evaluate, put_step, take_error, take_evaluation, take_linearization, take_response,
 };
+use crate::question::{DONE, Question};
 use crate::remote_task::{RemoteTask, asked_by};
+use crate::text_table::TextTable;
 use crate::words::{PutWords, TakeWords};
 
 /// The way to where one system lives: one question at a time, and its answer.

@@ -4,9 +4,10 @@ use dovetail_core::{EvaluateTask, LinearizeTask, OperatorTask, Response, Signal,
 
 use crate::dictionary::Dictionary;
 use crate::message::{
-    Question, put_evaluate, put_operator_task, put_step, take_evaluation, take_linearization,
-    take_operators, take_response,
+    put_evaluate, put_operator_task, put_step, take_evaluation, take_linearization, take_operators,
+    take_response,
 };
+use crate::question::Question;
 use crate::slot::WorkerTask;
 use crate::words::{PutWords, TakeWords};
 

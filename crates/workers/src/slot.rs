@@ -2,7 +2,7 @@
 
 use dovetail_core::{
     Capabilities, Error, EvaluateTask, Interface, Linearization, LinearizeTask, OperatorShape,
-    OperatorTask, System, Task, Work,
+    OperatorTask, System, Task, Work, evaluation_of, linearization_of, trial_of,
 };
 
 use crate::operator_workspaces::OperatorWorkspaces;
@@ -163,9 +163,7 @@ pub(crate) fn trial(
         work,
         stopwatch,
     } = slot;
-    let trial = system
-        .trial()
-        .expect("BUG: a trial was asked of a system without rollback");
+    let trial = trial_of(system);
     task.response.begin();
     stopwatch.time(&mut work.seconds, || {
         trial.respond(task.step, &task.inputs, &mut task.response)
@@ -184,9 +182,7 @@ pub(crate) fn linearize(
         work,
         stopwatch,
     } = slot;
-    let linearize = system
-        .linearize()
-        .expect("BUG: a system without linearization was linearized");
+    let linearize = linearization_of(system);
     stopwatch.time(&mut work.seconds, || {
         linearize.linearize_into(&mut task.linearization)
     })?;
@@ -199,10 +195,7 @@ pub(crate) fn evaluate(
     _: &mut OperatorWorkspaces,
     task: &mut EvaluateTask,
 ) -> Result<(), Error> {
-    let evaluate = slot
-        .system
-        .evaluate()
-        .expect("BUG: a system was asked for what it is elsewhere, and cannot know");
+    let evaluate = evaluation_of(&mut slot.system);
     slot.stopwatch.time(&mut slot.work.seconds, || {
         evaluate.evaluate_into(task.time, &mut task.evaluation)
     })

@@ -6,14 +6,13 @@ use crate::linearization::{Evaluation, Linearization};
 use crate::macro_step::MacroStep;
 use crate::signal::Knot;
 use crate::system::{Evaluate, Linearize, System};
+use crate::wrapping::{evaluation_of, linearization_of};
 
 impl<S: System> Linearize for Driven<S> {
     /// What the driven inputs do in the course of time the system does by itself.
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error> {
         let inner = &mut self.scratch.linearization;
-        let system = self.system.linearize();
-        let system = system.expect("BUG: a system without linearization was linearized");
-        system.linearize_into(inner)?;
+        linearization_of(&mut self.system).linearize_into(inner)?;
 
         into.a.copy_from(&inner.a);
         into.x.copy_from(&inner.x);
@@ -110,10 +109,7 @@ impl<S: System> Evaluate for Driven<S> {
             }
         }
 
-        let system = self.system.evaluate();
-        let system =
-            system.expect("BUG: a system was asked for what it is elsewhere, and cannot know");
-        system.evaluate_into(time, inner)?;
+        evaluation_of(&mut self.system).evaluate_into(time, inner)?;
         into.f.copy_from(&inner.f);
         let own = inner.g.len();
         into.g.rows_mut(0, own).copy_from(&inner.g);

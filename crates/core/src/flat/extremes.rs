@@ -1,6 +1,6 @@
 //! How far the numbers of a leg went: what ranges and residuals are made of.
 
-use crate::flat::leg::{FlatRows, Leg};
+use crate::flat::leg::Leg;
 use crate::flat::plan::{BLOCK, FeedPlan};
 
 /// For each place of a row, over the steps that a leg has done.
@@ -55,6 +55,17 @@ impl LegExtremes {
             self.most_change[first..][..BLOCK].copy_from_slice(&most);
         }
     }
+}
+
+/// Steps that all systems have taken: the first `done` of a leg.
+#[derive(Clone, Copy)]
+pub struct FlatRows<'a> {
+    /// Where the numbers are.
+    pub plan: &'a FeedPlan,
+    /// The numbers.
+    pub leg: &'a Leg,
+    /// How far they went.
+    pub extremes: &'a LegExtremes,
 }
 
 /// What observers ask for.

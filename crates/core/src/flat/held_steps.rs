@@ -4,25 +4,13 @@ use std::any::Any;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::Error;
+use crate::flat::held_layout::HeldLayout;
 use crate::flat::leg::Leg;
 use crate::flat::plan::{FeedPlan, PlannedSystem};
 use crate::macro_step::MacroStep;
 use crate::signal::Signal;
 use crate::task::{Response, Task};
 use crate::workers::Work;
-
-/// Where the numbers of a system are among those that are read after each step.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeldLayout {
-    /// How many inputs it has; they are given in the order of its interface.
-    pub inputs: usize,
-    /// How many numbers are read.
-    pub values: usize,
-    /// The place of each output among them.
-    pub outputs: Vec<usize>,
-    /// The place of each state.
-    pub states: Vec<usize>,
-}
 
 /// A system whose steps under held inputs are set, step and read, and nothing else.
 pub trait HeldSteps {

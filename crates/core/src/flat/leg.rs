@@ -1,6 +1,5 @@
 //! Some steps of all systems, one after the other, as rows of numbers.
 
-use crate::flat::extremes::LegExtremes;
 use crate::flat::plan::FeedPlan;
 use crate::macro_step::MacroStep;
 use crate::signal::Knot;
@@ -27,17 +26,6 @@ pub struct Leg {
     /// The step before the first, if it was taken in this way.
     before: Option<MacroStep>,
     room: usize,
-}
-
-/// Steps that all systems have taken: the first `done` of a leg.
-#[derive(Clone, Copy)]
-pub struct FlatRows<'a> {
-    /// Where the numbers are.
-    pub plan: &'a FeedPlan,
-    /// The numbers.
-    pub leg: &'a Leg,
-    /// How far they went.
-    pub extremes: &'a LegExtremes,
 }
 
 impl Leg {

@@ -5,11 +5,13 @@
 //! ordinary in any way; that step is completed by the systems' ordinary code and reported as tasks.
 
 mod extremes;
+mod held_layout;
 mod held_steps;
 mod leg;
 mod plan;
 
-pub use extremes::LegExtremes;
-pub use held_steps::{Batch, FlatWorkers, HeldLayout, HeldSteps, LegEnd, StepsSince};
-pub use leg::{FlatRows, Leg};
+pub use extremes::{FlatRows, LegExtremes};
+pub use held_layout::HeldLayout;
+pub use held_steps::{Batch, FlatWorkers, HeldSteps, LegEnd, StepsSince};
+pub use leg::Leg;
 pub use plan::{FeedPlan, PlannedSystem};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::connections::{Connections, Source};
-use crate::flat::held_steps::HeldLayout;
+use crate::flat::held_layout::HeldLayout;
 
 /// Rows are a multiple of this long, so that they can be gone through in blocks.
 pub(crate) const BLOCK: usize = 4;

@@ -267,7 +267,9 @@ impl PreparedFmu {
 
     fn library_for(&self, journal: &Journal) -> Result<Arc<Library>, FmuError> {
         let library = self.fmu.library(&self.kind().model_identifier)?;
-        journal.note_library(&library);
+        if let Some(oddity) = &library.oddity {
+            journal.note_odd_library(oddity);
+        }
         Ok(library)
     }
 

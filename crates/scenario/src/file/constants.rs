@@ -7,7 +7,7 @@ use crate::diagnostic::Problem;
 use crate::equations::source::NAME as EQUATIONS;
 use crate::expressions::{Formula, Known, Unresolved, defined_in, names_in, resolve};
 use crate::file::toml_file::{ModelFile, within_string};
-use crate::scenario::SharedConstant;
+use crate::shared_constant::SharedConstant;
 use crate::source::table::{Named, SystemTable};
 use crate::source::value::Given;
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::diagnostic::{Problem, SourceText};
-use crate::scenario::SharedConstant;
+use crate::shared_constant::SharedConstant;
 use crate::source::table::{Named, SystemTable};
 use crate::source::value::Given;
 

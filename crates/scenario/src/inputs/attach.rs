@@ -7,8 +7,9 @@ use dovetail_core::{Mapping, SignalKind, list_names};
 use dovetail_fmi::description::UnitDefinition;
 
 use super::driving::{DrivingSignals, Origin};
-use super::rows::{Column, TableError, columns};
+use super::rows::{Column, TableError};
 use super::table_file::{Beyond, Interpolation, TableUse, UsedColumn};
+use super::table_format::columns;
 use crate::diagnostic::Problem;
 use crate::fmu::unit_of_measure::conversion;
 use crate::source::part::Part;

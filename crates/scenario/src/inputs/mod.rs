@@ -11,3 +11,4 @@ pub(crate) mod pieces;
 pub(crate) mod rows;
 pub(crate) mod table_drive;
 pub(crate) mod table_file;
+pub(crate) mod table_format;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::rows::{Rows, TableError, open};
+use super::rows::{Rows, TableError};
+use super::table_format::open;
 
 /// What a signal is between two rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@
 use dovetail_guaranteed::SystemServer;
 use dovetail_workers::Network;
 
+use super::own_part::OwnPart;
 use super::texts::TEXTS;
-use super::worker::OwnPart;
 use crate::cost::seconds_of_part;
 
 /// Serves rank 0, on which runs with [`Placement::Ranks`](crate::Placement::Ranks) are under way, or

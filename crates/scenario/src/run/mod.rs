@@ -1,5 +1,6 @@
 //! One run of a model: planned, set up once, and run.
 
+mod build_plan;
 mod checkpoint;
 mod fmu_report;
 mod linearize;

@@ -6,7 +6,7 @@ use dovetail_methods::{
     choose,
 };
 
-use super::systems::BuildPlan;
+use super::build_plan::BuildPlan;
 use crate::diagnostic::{BadModel, Problem};
 use crate::options::RunOptions;
 use crate::scenario::Scenario;

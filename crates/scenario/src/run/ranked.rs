@@ -9,8 +9,8 @@ use dovetail_workers::{
     Making, Network, RankError, RankPlace, Ranks, SystemRequest, deal, measure_on_ranks,
 };
 
+use super::build_plan::BuildPlan;
 use super::fmu_report::FmuReport;
-use super::systems::BuildPlan;
 use crate::cost::{CostTask, seconds_of_step};
 use crate::diagnostic::{BadModel, Problem};
 use crate::placement::RankPlacement;

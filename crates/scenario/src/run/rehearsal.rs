@@ -9,8 +9,9 @@ use dovetail_methods::{Settings, StartAssumptions, start_values};
 use dovetail_workers::{ProcessError, Processes, SingleThread};
 use serde::{Deserialize, Serialize};
 
+use super::build_plan::BuildPlan;
 use super::model_copy::ModelCopy;
-use super::systems::{BuildPlan, Systems};
+use super::systems::Systems;
 use crate::options::RunOptions;
 use crate::placement::Placement;
 use crate::process::child_task::{self, ChildTask};

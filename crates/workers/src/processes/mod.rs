@@ -15,8 +15,8 @@ use dovetail_core::{
     Task, Work, Workers, visit_system,
 };
 
-use crate::message::Question;
 use crate::operator_workspaces::OperatorWorkspaces;
+use crate::question::Question;
 use crate::remote_task::RemoteTask;
 
 pub use lost::ProcessLoss;

@@ -16,11 +16,12 @@ use std::time::{Duration, Instant};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::{Pid, Signal as Kill, kill_process_group};
 
-use crate::message::{DONE, TextTable};
 use crate::processes::channel::{self, ANSWERED, ASKED, Backoff, Gone, HEAD};
 use crate::processes::lost::ProcessLoss;
 use crate::processes::memory::SharedMemory;
 use crate::processes::serve::{MAKE, OPEN, TASK};
+use crate::question::DONE;
+use crate::text_table::TextTable;
 
 /// A side that sleeps on a channel checks so often for interrupts and time limits.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);

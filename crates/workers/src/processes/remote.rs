@@ -5,11 +5,14 @@ use std::time::{Duration, Instant};
 
 use dovetail_core::{Error, Remedy};
 
-use crate::message::{DONE, Question, TextTable, read_interface, words};
+use crate::introduction::read_interface;
+use crate::message::words;
 use crate::processes::lost::ProcessLoss;
 use crate::processes::memory::{Put, Take};
 use crate::processes::process_pool::{Process, ProcessError, ProcessPool, kill_together};
+use crate::question::{DONE, Question};
 use crate::remote_system::{Link, RemoteSystem};
+use crate::text_table::TextTable;
 use crate::words::{PutWords, TakeWords};
 
 /// What there is to say of a system when its run is over.

@@ -16,10 +16,12 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 use rustix::process::{Signal as Kill, getpid, kill_process};
 
 use crate::answering::Answering;
-use crate::message::{DONE, FAILED, Question, TextTable, write_interface};
+use crate::introduction::write_interface;
 use crate::operator_workspaces::OperatorWorkspaces;
 use crate::processes::channel::{self, ANSWERED, ASKED, Backoff, Gone};
 use crate::processes::memory::{Put, SharedMemory, Take};
+use crate::question::{DONE, FAILED, Question};
+use crate::text_table::TextTable;
 use crate::words::{PutWords, TakeWords};
 
 /// What a frame is: who starts a process sends one `OPEN`, and `MAKE` for every run.

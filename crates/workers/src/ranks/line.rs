@@ -6,7 +6,8 @@ use super::lost::RankLoss;
 use super::network::Network;
 use super::orders::ASK;
 use super::rank_system::RankSystem;
-use crate::message::{DONE, take_error};
+use crate::message::take_error;
+use crate::question::DONE;
 use crate::remote_task::RemoteTask;
 use crate::words::{PutWords, TakeWords};
 

@@ -6,8 +6,10 @@ use super::lost::RankLoss;
 use super::network::Network;
 use super::orders::{MAKE, MEASURE, QUIT, Wanted};
 use super::rank_system::{RankLink, RankSystem};
-use crate::message::{DONE, TextTable, read_interface};
+use crate::introduction::read_interface;
 use crate::processes::{FinalNotes, SystemRequest};
+use crate::question::DONE;
+use crate::text_table::TextTable;
 use crate::words::{PutWords, TakeWords};
 
 /// Why a system does not live on its rank.

@@ -17,8 +17,8 @@ use dovetail_core::{
     Task, Work, Workers, visit_system,
 };
 
-use crate::message::Question;
 use crate::operator_workspaces::OperatorWorkspaces;
+use crate::question::Question;
 use crate::remote_task::RemoteTask;
 use crate::slot::{Operation, Slot, advance, begin, evaluate, linearize, operators, trial};
 use line::Line;

@@ -8,9 +8,10 @@ use dovetail_core::Error;
 use super::lost::RankLoss;
 use super::network::Network;
 use super::orders::{ASK, LEAVE};
-use crate::message::{DONE, TextTable};
 use crate::processes::FinalNotes;
+use crate::question::DONE;
 use crate::remote_system::{Link, RemoteSystem};
+use crate::text_table::TextTable;
 use crate::words::TakeWords;
 
 /// A system that lives on another rank.

@@ -6,9 +6,11 @@ use dovetail_core::{Capabilities, System};
 use super::network::{Network, Unreachable};
 use super::orders::{ASK, LEAVE, MAKE, MEASURE, QUIT, SERVE, Wanted};
 use crate::answering::Answering;
-use crate::message::{DONE, FAILED, Question, TextTable, write_interface};
+use crate::introduction::write_interface;
 use crate::operator_workspaces::OperatorWorkspaces;
 use crate::processes::SystemFactory;
+use crate::question::{DONE, FAILED, Question};
+use crate::text_table::TextTable;
 use crate::words::{PutWords, TakeWords};
 
 /// A system that lives here.

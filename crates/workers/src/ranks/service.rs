@@ -3,7 +3,7 @@
 use super::lost::RankLoss;
 use super::network::Network;
 use super::orders::SERVE;
-use crate::message::DONE;
+use crate::question::DONE;
 use crate::words::{PutWords, TakeWords};
 
 /// Why a rank did not answer.
