@@ -23,7 +23,9 @@ pub(crate) fn carry_out(
 ) -> Result<(), Failure> {
     let shared = &arguments.shared;
     Plot::check_name(arguments)?;
-    let mut scenario = shared.load(&arguments.model)?;
+    // An FMU that knows when the run ends may refuse to go on after that.
+    let open_ended = arguments.checkpoints.checkpoint.is_some();
+    let mut scenario = shared.load_for(&arguments.model, open_ended)?;
     shared.check(&arguments.model, &scenario)?;
     arguments.check_checkpoints(&scenario)?;
     let options = options(arguments, &scenario)?;

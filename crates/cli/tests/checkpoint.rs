@@ -333,3 +333,48 @@ fn a_resumed_run_may_record_something_else() {
     dovetail(&[&["resume", &checkpoint, "-q"], &asked[..]].concat()).exits(0);
     are_the_last_rows(&folder.read("whole.csv"), &folder.read("rest.csv"));
 }
+
+#[test]
+fn fmus_are_not_told_an_end_that_a_resumed_run_may_go_beyond() {
+    for version in VERSIONS {
+        let folder = Folder::new();
+        let fixture = |model| Fixture::new(model, version).kind(Kind::CoSimulation);
+        let model = hunt(&folder, fixture, "");
+        let (log, checkpoint) = (folder.name("calls.log"), folder.name("run.checkpoint"));
+        let run = [
+            "run",
+            &model,
+            "-q",
+            "--step",
+            "0.1",
+            "--log-fmi-calls",
+            &log,
+        ];
+        let told = match version {
+            Version::Two => ["0.0, 1, 10.0)", "0.0, 0, 0.0)"],
+            _ => ["0.0, true, 10.0)", "0.0, false, 0.0)"],
+        };
+        dovetail(&run).exits(0);
+        assert!(folder.read("calls.log").contains(told[0]), "{version:?}");
+        let keeps = ["--checkpoint", &checkpoint, "--checkpoint-interval", "6"];
+        dovetail(&[&run[..], &keeps].concat()).exits(0);
+        assert!(folder.read("calls.log").contains(told[1]), "{version:?}");
+
+        // On to a later end than that of the run.
+        let rows = folder.name("rest.csv");
+        let whole = folder.name("whole.csv");
+        dovetail(&[
+            "resume",
+            &checkpoint,
+            "-q",
+            "--stop-time",
+            "14",
+            "-o",
+            &rows,
+        ])
+        .exits(0);
+        let longer = ["--stop-time", "14", "--step", "0.1", "-q", "-o", &whole];
+        dovetail(&[&["run", &model], &longer[..]].concat()).exits(0);
+        are_the_last_rows(&folder.read("whole.csv"), &folder.read("rest.csv"));
+    }
+}

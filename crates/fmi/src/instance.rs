@@ -92,6 +92,7 @@ pub(crate) trait Instance:
 pub(crate) trait Lifecycle {
     /// What was recorded of the instance.
     fn journal(&self) -> &Journal;
+    /// A `stop` that is not finite is not said.
     fn enter_initialization(
         &mut self,
         start: f64,
@@ -100,6 +101,14 @@ pub(crate) trait Lifecycle {
     ) -> Result<(), CallError>;
     fn exit_initialization(&mut self) -> Result<(), CallError>;
     fn terminate(&mut self) -> Result<(), CallError>;
+}
+
+/// Whether there is an end of the run, and a number for it in any case.
+pub(crate) fn defined(stop: f64) -> (bool, f64) {
+    match stop.is_finite() {
+        true => (true, stop),
+        false => (false, 0.0),
+    }
 }
 
 /// Calls are timed in samples.

@@ -19,6 +19,7 @@ fn prepare(fixture: &Fixture, interface: InterfaceUse) -> PreparedFmu {
         sub_steps: 1,
         probe_tolerance: None,
         without_event_mode: false,
+        open_ended: false,
         continuous: Vec::new(),
         recorded: Vec::new(),
         tuned: Vec::new(),

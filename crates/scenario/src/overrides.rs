@@ -39,6 +39,8 @@ pub struct Overrides {
     pub inspecting: bool,
     /// What FMUs declare is believed: none is tried out, and nothing of them is run.
     pub unprobed: bool,
+    /// FMUs are not told when the run ends: it may go on from a checkpoint for longer.
+    pub open_ended: bool,
     /// Inputs that nothing feeds are left to whoever runs the model: they are no mistake, and are not held.
     pub open_inputs: bool,
     /// What is known of the FMUs, in their order, from where they were tried; empty: they are to be tried.

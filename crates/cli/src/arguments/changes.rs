@@ -93,9 +93,22 @@ impl ChangeArguments {
         limits: Limits,
         fmi_log: Option<PathBuf>,
     ) -> Result<Scenario, Failure> {
+        self.load_for(model, record, limits, fmi_log, false)
+    }
+
+    /// The same; of a run that is `open_ended` FMUs are not told when it ends.
+    pub fn load_for(
+        &self,
+        model: &Path,
+        record: &[String],
+        limits: Limits,
+        fmi_log: Option<PathBuf>,
+        open_ended: bool,
+    ) -> Result<Scenario, Failure> {
         self.load_with(
             model,
             Overrides {
+                open_ended,
                 fmi_log,
                 record: record.to_vec(),
                 helpers: processes::helpers(limits),
@@ -164,12 +177,17 @@ impl ChangeArguments {
         scenario: &mut Scenario,
         options: &RunOptions,
     ) -> Result<(), Failure> {
-        if self.initialize != Some(InitializeArgument::Steady) {
+        if !self.wants_rest() {
             return Ok(());
         }
         let found = scenario.start_at_rest(options);
         output::restore_working_directory();
         Ok(found?)
+    }
+
+    /// Whether runs are to start at rest.
+    pub fn wants_rest(&self) -> bool {
+        self.initialize == Some(InitializeArgument::Steady)
     }
 
     /// What the solvers of FMUs are asked for in the run is what they are tried with.

@@ -103,6 +103,11 @@ const MOST_ROWS: f64 = 1e9;
 impl SharedArguments {
     /// Reads the model with the changes made.
     pub fn load(&self, model: &Path) -> Result<Scenario, Failure> {
+        self.load_for(model, false)
+    }
+
+    /// The same for a run that may go on from a checkpoint for longer, where it is `open_ended`.
+    pub fn load_for(&self, model: &Path, open_ended: bool) -> Result<Scenario, Failure> {
         // What cannot be is said before FMUs are tried out.
         self.placement()?;
         output::check_endings(self.output.as_deref(), self.report.as_deref())?;
@@ -115,7 +120,7 @@ impl SharedArguments {
 
         let fmi_log = self.start_log(model)?;
         self.changes
-            .load(model, &self.record, self.limits(), fmi_log)
+            .load_for(model, &self.record, self.limits(), fmi_log, open_ended)
     }
 
     /// Whether results go to standard output.

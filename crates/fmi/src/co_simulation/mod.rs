@@ -32,6 +32,19 @@ pub(crate) struct Span {
     pub tolerance: Option<f64>,
     /// States from before the current communication point may be restored later.
     pub goes_back: bool,
+    /// The FMU is not told when the run ends.
+    pub open_ended: bool,
+}
+
+impl Span {
+    /// The end of the run as the FMU knows it; not finite where it is not told.
+    pub fn told_stop(&self) -> f64 {
+        if self.open_ended {
+            f64::INFINITY
+        } else {
+            self.stop
+        }
+    }
 }
 
 /// How far an instance has come in its life.
@@ -264,7 +277,7 @@ impl<I: Instance> CoSimulation<I> {
     /// Into initialization mode, at the start of the run.
     fn initialize(&mut self, start: f64) -> Result<(), CallError> {
         self.instance
-            .enter_initialization(start, self.span.stop, self.span.tolerance)?;
+            .enter_initialization(start, self.span.told_stop(), self.span.tolerance)?;
         self.phase = Phase::Initializing;
         self.now = start;
         Ok(())

@@ -161,6 +161,7 @@ impl PreparedFmu {
         let version = self.fmu.description.version;
         let span = Span {
             stop: self.settings.stop,
+            open_ended: self.settings.open_ended,
             tolerance: conditions.asked_tolerance,
             goes_back: conditions.goes_back,
         };

@@ -50,6 +50,8 @@ pub struct Settings {
     pub start: f64,
     /// End of the run.
     pub stop: f64,
+    /// FMUs are not told when the run ends: it may go on from a checkpoint for longer.
+    pub open_ended: bool,
     /// A communication step that the user imposes.
     pub imposed_step: Option<f64>,
     /// Parts of a communication step, each under the mean of its inputs; 1 for none.

@@ -39,6 +39,7 @@ pub(crate) struct FmuStore {
     inspecting: bool,
     /// None is tried.
     unprobed: bool,
+    open_ended: bool,
 }
 
 /// How a model uses an FMU.
@@ -77,6 +78,7 @@ impl FmuStore {
             tolerance: changes.probe_tolerance.unwrap_or(PROBE_TOLERANCE),
             inspecting: changes.inspecting,
             unprobed: changes.unprobed,
+            open_ended: changes.open_ended,
         }
     }
 
@@ -139,6 +141,7 @@ impl FmuStore {
             sub_steps: usage.sub_steps.max(1),
             probe_tolerance: Some(self.tolerance),
             without_event_mode: false,
+            open_ended: self.open_ended,
             continuous: usage.continuous,
             recorded: usage.recorded,
             tuned: usage.tuned,
