@@ -142,6 +142,9 @@ fn worded_problem(mut problem: Problem) -> Problem {
     problem.message = match problem.choice.take().map(|choice| *choice) {
         None => message.clone(),
         Some(GivenChoice::Value { name, text }) => format!("--set {name}={text}: {message}"),
+        Some(GivenChoice::FileValue { name, text, place }) => {
+            format!("{place}: `{name}` = {text}: {message}")
+        }
         Some(GivenChoice::Option { key, text }) => {
             let named = format!("`{key}` ");
             let rest = message.strip_prefix(&named).unwrap_or(message);

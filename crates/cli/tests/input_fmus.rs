@@ -237,3 +237,55 @@ fn processes_drive_fmus_with_the_same_bits() {
         assert_eq!(one, other, "{method}");
     }
 }
+
+#[test]
+fn integers_and_truth_values_take_no_fractions() {
+    let folder = Folder::new();
+    let unit = Fixture::new(Model::Types, Version::Three).build();
+    let unit = unit.display().to_string();
+    let refused = |text: &str, words: &[&str]| {
+        let table = folder.file("t.csv", text);
+        dovetail(&["run", &unit, "--input", &table, "--stop-time", "1"])
+            .exits(2)
+            .says(words);
+    };
+    refused(
+        "time,int32_in\n0,1\n0.5,1.5\n",
+        &["t.csv, line 3", "`int32_in`", "1.5 is not a whole number"],
+    );
+    refused(
+        "time,int32_in\n0,1\n\n0.5,1e300\n",
+        &[
+            "t.csv, line 4",
+            "1e300 is not within -2147483648 to 2147483647",
+        ],
+    );
+    refused(
+        "time,boolean_in\n0,0.3\n",
+        &["line 2", "0.3 is no truth value"],
+    );
+
+    let event = |set: &str| {
+        let text = format!(
+            "[model]\nstop-time = 1\n[systems.unit]\nfmu = {unit:?}\n\
+             [[events]]\nat = 0.5\nset = {{ {set} }}\n"
+        );
+        let model = folder.file("model.toml", text);
+        dovetail(&["check", &model])
+    };
+    event("\"unit.int32_in\" = 1.5")
+        .exits(2)
+        .says(&["`unit.int32_in`", "1.5 is not a whole number"]);
+    event("\"unit.int32_in\" = 2").exits(0);
+}
+
+#[test]
+fn values_of_files_are_blamed_on_their_lines_for_fmus_too() {
+    let folder = Folder::new();
+    let unit = Fixture::new(Model::Gain, Version::Two).build();
+    let unit = unit.display().to_string();
+    let file = folder.file("p.csv", "name,value\nk,2\nkk,3\n");
+    dovetail(&["run", &unit, "--stop-time", "1", "--parameters", &file])
+        .exits(2)
+        .says(&["p.csv, line 3", "`kk`"]);
+}

@@ -93,6 +93,19 @@ fn all_that_is_wrong_with_a_table_is_said_with_its_line() {
         &["bad.csv, line 2", "`NaN` in column `lag.u`", "finite"],
     );
     refused("time,lag.u\n0,inf\n", &["line 2", "finite"]);
+    // Empty lines and line breaks within quotes are lines too.
+    refused("time,lag.u\n0,0\n\n\n1,1\n\n0.5,2\n", &["line 7"]);
+    refused("time,lag.u\r\n0,0\r\n\r\n1,x\r\n", &["line 4"]);
+    refused(
+        "time,lag.u,\"a note\nof two lines\"\n0,0,1\n1,1,\"2\n3\"\n0.5,2,1\n",
+        &["line 6"],
+    );
+    refused("time,lag.u\n0,0\n\n1,1,1\n", &["line 4", "3 values"]);
+    refused(
+        "time,lag.u\n0,1e308\n1,-1e308\n",
+        &["bad.csv, line 3", "`lag.u`", "1e308 to -1e308"],
+    );
+    refused("time,lag.u\n0,0\n1e-300,1e300\n", &["line 3", "slope"]);
     refused(
         "time,lag.u\n0,1\n1,fast\n",
         &["line 3", "`fast` in column `lag.u` is not a number"],
@@ -177,6 +190,11 @@ fn all_that_is_wrong_with_inputs_of_a_model_is_said_with_its_place() {
         &["`lag.u` is fed twice"],
     );
     refused("[[inputs]]\nfile = \"none.csv\"\n", &["none.csv"]);
+    folder.file("two.csv", "time,u,u [m/s]\n0,1,2\n1,1,2\n");
+    refused(
+        "[[inputs]]\nfile = \"two.csv\"\nconnect = { u = \"lag.u\" }\n",
+        &["two.csv", "several columns `u`"],
+    );
 
     let value = |value: &str| format!("[[connections]]\nvalue = {value}\nto = \"lag.u\"\n");
     refused(&value("\"2*tim\""), &["tim", "model.toml:"]);
@@ -268,7 +286,15 @@ fn files_of_parameters_come_before_what_is_set() {
     let file = folder.file("p.csv", "name,value\nlag.tow,4\n");
     dovetail(&["run", &model, "--parameters", &file])
         .exits(2)
-        .says(&["lag.tow", "lag.tau"]);
+        .says(&["p.csv, line 2", "lag.tow", "lag.tau"]);
+    let file = folder.file("p.csv", "name,value\n\nlag.tau,fast\n");
+    dovetail(&["run", &model, "--parameters", &file])
+        .exits(2)
+        .says(&["p.csv, line 3", "`fast` is not a number"]);
+    let file = folder.file("p.csv", "name,value\nlag.tau,4\nlag.x,0\nlag.tau,3\n");
+    dovetail(&["run", &model, "--parameters", &file])
+        .exits(2)
+        .says(&["p.csv, line 4", "`lag.tau` is set to 3", "line 2"]);
     let file = folder.file("p.xml", "");
     dovetail(&["run", &model, "--parameters", &file])
         .exits(2)
@@ -290,6 +316,10 @@ fn what_is_wrong_with_events_is_said_before_the_run() {
     );
     refused("at = 1\n", &["does nothing"]);
     refused("at = nan\nstop = true\n", &["finite"]);
+    refused(
+        "at = 3\nset = { \"lag.y\" = { value = 1, until = 2 } }\n",
+        &["begins at 3 s", "over at 2 s"],
+    );
     refused(
         "at = 1\nset = { \"lag.tow\" = 1 }\n",
         &["no tunable parameter, input or output `tow`"],
@@ -406,4 +436,96 @@ fn a_driven_model_has_no_monolithic_solution_and_says_so() {
     dovetail(&["run", &model, "--input", &table, "--method", "monolithic"])
         .exits(2)
         .says(&["`lag` is driven by a table"]);
+}
+
+#[test]
+fn values_with_units_are_converted_to_those_of_their_parameters() {
+    let folder = Folder::new();
+    let text = lag("[[connections]]\nvalue = 1\nto = \"lag.u\"\n")
+        .replace("units = { ", "units = { tau = \"s\", ");
+    let model = folder.file("model.toml", text);
+    let answer = 1.0 - (-4.0f64 / 0.5).exp();
+    for (name, text) in [
+        ("p.csv", "name,value,unit\nlag.tau,500,ms\n"),
+        ("p.toml", "[lag]\ntau = \"500 ms\"\n"),
+    ] {
+        let file = folder.file(name, text);
+        let found = last(&model, &["--parameters", &file], "lag.x");
+        assert_near(found, answer, 1e-9);
+    }
+    assert_near(
+        last(&model, &["--set", "tau=500 ms"], "lag.x"),
+        answer,
+        1e-9,
+    );
+
+    let file = folder.file("p.csv", "name,value,unit\nlag.tau,500,kg\n");
+    dovetail(&["run", &model, "--parameters", &file])
+        .exits(2)
+        .says(&["p.csv, line 2", "in kg", "`lag.tau` is in s"]);
+    let file = folder.file("p.csv", "name,value,unit\nlag.x,0,m\n");
+    dovetail(&["run", &model, "--parameters", &file])
+        .exits(0)
+        .says(&["`lag.x` has no unit", "taken as it is"]);
+}
+
+#[test]
+fn events_that_do_nothing_in_a_run_are_named() {
+    let folder = Folder::new();
+    let rest = "[[connections]]\nvalue = 1\nto = \"lag.u\"\n\
+                [[events]]\nat = 7\nset = { \"lag.tau\" = 1 }\n";
+    let model = folder.file("model.toml", lag(rest));
+    let late = ["the event at t = 7 s (lag.tau)", "after the end of the run"];
+    dovetail(&["run", &model]).exits(0).says(&late);
+    let longer = dovetail(&["run", &model, "--stop-time", "8"]).exits(0);
+    assert!(!longer.err.contains("does nothing"), "{}", longer.err);
+}
+
+#[test]
+fn events_of_names_that_read_alike_are_told_apart() {
+    let folder = Folder::new();
+    let system = |name: &str, parameter: &str| {
+        format!(
+            "[systems.{name}]\nparameters = {{ {parameter} = 1.0 }}\nstates = {{ x = 0.0 }}\n\
+             equations = \"der(x) = {parameter}\"\n"
+        )
+    };
+    let events = "[[events]]\nat = 1\nset = { \"a.b_c\" = { value = 2.0, until = 2 } }\n\
+                  [[events]]\nat = 3\nset = { \"a_b.c\" = 5.0, \"a.b_c_lasting\" = 9.0 }\n";
+    let a = system("a", "b_c").replace("b_c = 1.0", "b_c = 1.0, b_c_lasting = 0.0");
+    let a = a.replace("der(x) = b_c", "der(x) = b_c + b_c_lasting");
+    let text = format!("[model]\nstop-time = 4\n{a}{}{events}", system("a_b", "c"));
+    let model = folder.file("model.toml", text);
+    assert_near(last(&model, &[], "a.x"), 5.0 + 9.0, 1e-12);
+    assert_near(last(&model, &[], "a_b.x"), 3.0 + 5.0, 1e-12);
+}
+
+#[test]
+fn expressions_follow_the_parameters_that_events_and_tables_change() {
+    let folder = Folder::new();
+    let text = |events: &str| {
+        format!(
+            "[model]\nstop-time = 1\n[constants]\nhalf = 0.5\n[systems.s]\n             parameters = {{ k = 2.0, c = \"half*k\", d = \"c + 1\" }}\nstates = {{ x = 1.0 }}\n             equations = \"der(x) = -c*x + 0*k + 0*d\"\nunits = {{ c = \"1/s\" }}\n{events}"
+        )
+    };
+    let event = "[[events]]\nat = 0.5\nset = { \"s.k\" = 40.0 }\n";
+    let model = folder.file("model.toml", text(event));
+    let expected = (-0.5f64 - 0.5 * 20.0).exp();
+    for method in ["auto", "jacobi", "monolithic"] {
+        assert_near(last(&model, &["--method", method], "s.x"), expected, 1e-6);
+    }
+    assert_eq!(last(&model, &[], "s.c"), 20.0);
+    assert_eq!(last(&model, &[], "s.d"), 21.0);
+    // A value that is set is no expression any more.
+    let set = ["--set", "s.c=1"];
+    assert_near(last(&model, &set, "s.x"), (-1.0f64).exp(), 1e-8);
+    let table = folder.file("t.csv", "time,s.k\n0,2\n0.5,2\n0.5,40\n1,40\n");
+    let model = folder.file("model.toml", text(""));
+    assert_near(last(&model, &["--input", &table], "s.x"), expected, 1e-6);
+
+    let both = "[[events]]\nat = 0.5\nset = { \"s.k\" = 40.0, \"s.c\" = 3.0 }\n";
+    let model = folder.file("model.toml", text(both));
+    dovetail(&["check", &model])
+        .exits(2)
+        .says(&["`c` is an expression of `k`", "both are changed"]);
 }

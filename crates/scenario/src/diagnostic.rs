@@ -51,6 +51,15 @@ pub enum GivenChoice {
         /// As it was given.
         text: String,
     },
+    /// A value of a file of parameters: [`Overrides::parameter_files`](crate::Overrides::parameter_files).
+    FileValue {
+        /// `system.name`.
+        name: String,
+        /// As it was given.
+        text: String,
+        /// The file, and the line in it where it has lines.
+        place: String,
+    },
     /// An option of the run: [`Choices::set`](crate::Choices::set).
     Option {
         /// Its key.
@@ -119,6 +128,9 @@ impl Problem {
         match self.choice.as_deref() {
             None => message.clone(),
             Some(GivenChoice::Value { name, text }) => format!("`{name}` = {text}: {message}"),
+            Some(GivenChoice::FileValue { name, text, place }) => {
+                format!("{place}: `{name}` = {text}: {message}")
+            }
             Some(GivenChoice::Option { key, text }) => {
                 format!("{message} (given as `{key}={text}`)")
             }

@@ -29,6 +29,7 @@ mod parameter_file;
 mod petsc;
 mod placement;
 mod process;
+mod quantity;
 mod questions;
 mod run;
 mod scenario;
@@ -54,6 +55,7 @@ pub use enclosure_methods::ENCLOSURES;
 pub use enclosure_on_ranks::enclose_on_ranks;
 pub use face::{FaceRole, FaceType, FaceUnit, FaceVariable};
 pub use inputs::outside::OutsideSignals;
+pub use inputs::whole_table::WholeTable;
 pub use options::{Choices, RunOptions};
 pub use overrides::Overrides;
 #[cfg(feature = "mpi")]

@@ -4,11 +4,11 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::catalog::Catalog;
-use crate::diagnostic::{BadModel, Problem, SourceText};
+use crate::diagnostic::{BadModel, GivenChoice, Problem, SourceText};
 use crate::file::read;
 use crate::fmu::alone;
 use crate::overrides::Overrides;
-use crate::parameter_file;
+use crate::parameter_file::{self, FileValue};
 use crate::scenario::Scenario;
 use crate::structure;
 
@@ -48,13 +48,12 @@ impl Scenario {
             return Err(BadModel::of_file(path, problem.help(help)));
         }
 
-        let mut scenario = match format {
+        let read = match format {
             Format::Toml => read::scenario(text_of(path)?, changes, catalog),
             Format::Fmu => alone::scenario(path, changes, catalog),
             Format::Structure => structure::read::scenario(path, changes, catalog),
-        }?;
-        scenario.warnings.extend(given.warnings);
-        Ok(scenario)
+        };
+        given.finish(read)
     }
 
     /// Checks the text of a model file.
@@ -69,30 +68,74 @@ impl Scenario {
         catalog: &Catalog,
     ) -> Result<Self, BadModel> {
         let given = with_parameters(changes)?;
-        let mut scenario = read::scenario(source, &given.changes, catalog)?;
-        scenario.warnings.extend(given.warnings);
-        Ok(scenario)
+        let read = read::scenario(source, &given.changes, catalog);
+        given.finish(read)
     }
 }
 
 /// Changes with what files of parameters say.
 struct WithParameters {
     changes: Overrides,
+    /// Those of the changed values that files say.
+    from_files: Vec<FileValue>,
     warnings: Vec<String>,
+}
+
+impl WithParameters {
+    /// The model, or what is wrong with it: what a file of parameters is to blame for is said of that file.
+    fn finish(self, read: Result<Scenario, BadModel>) -> Result<Scenario, BadModel> {
+        let mut scenario = read.map_err(|mut bad| {
+            bad.problems
+                .iter_mut()
+                .for_each(|problem| self.blame(problem));
+            bad
+        })?;
+        scenario.warnings.extend(self.warnings);
+        let ineffective = scenario.ineffective_values();
+        scenario.warnings.extend(ineffective);
+        Ok(scenario)
+    }
+
+    fn blame(&self, problem: &mut Problem) {
+        let mut values = self.from_files.iter();
+        match problem.choice.as_deref() {
+            Some(GivenChoice::Value { name, text }) => {
+                let given = values.find(|given| given.name == *name && given.text == *text);
+                let choice = given.map(|given| GivenChoice::FileValue {
+                    name: given.name.clone(),
+                    text: given.text.clone(),
+                    place: given.place.clone(),
+                });
+                problem.choice = choice.map(Box::new).or(problem.choice.take());
+            }
+            // FMUs know no more than the name of a variable.
+            None if problem.span.is_none() || problem.message.contains("FMU") => {
+                if let Some(given) = values.find(|given| given.is_named_in(&problem.message)) {
+                    problem.message = format!("{}: {}", given.place, problem.message);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 fn with_parameters(changes: &Overrides) -> Result<WithParameters, BadModel> {
     let mut changes = changes.clone();
-    let mut values = Vec::new();
+    let mut from_files: Vec<FileValue> = Vec::new();
     let mut warnings = Vec::new();
     for file in std::mem::take(&mut changes.parameter_files) {
         let given = parameter_file::read(&file)?;
-        values.extend(given.values);
+        from_files.extend(given.values);
         warnings.extend(given.warnings);
     }
-    values.append(&mut changes.values);
-    changes.values = values;
-    Ok(WithParameters { changes, warnings })
+    let values = from_files.iter();
+    let values = values.map(|given| (given.name.clone(), given.text.clone()));
+    changes.values = values.chain(changes.values).collect();
+    Ok(WithParameters {
+        changes,
+        from_files,
+        warnings,
+    })
 }
 
 /// By its ending, and where that says nothing by what is in it.

@@ -1,22 +1,49 @@
 //! Values of parameters in files: TOML, a parameter set of SSP (`.ssv`), or text with a name and a value in each line.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use dovetail_ssp::ParameterValue;
 
 use crate::diagnostic::{BadModel, Problem, SourceText};
 
-/// Names and values, as they would be set one by one, and what the user should know.
+/// A value of a file, as it would be set by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FileValue {
+    pub name: String,
+    /// With its unit after it, where it has one.
+    pub text: String,
+    /// The file, and the line in it where it has lines.
+    pub place: String,
+}
+
+impl FileValue {
+    /// Whether a message has its name, with that of its system or without.
+    pub fn is_named_in(&self, message: &str) -> bool {
+        let dots = self.name.match_indices('.');
+        let starts = dots.map(|(dot, _)| dot + 1).chain([0]);
+        let mut names = starts.map(|start| format!("`{}`", &self.name[start..]));
+        names.any(|name| message.contains(&name))
+    }
+}
+
+/// Names and values, and what the user should know.
 #[derive(Debug, Default)]
 pub(crate) struct GivenParameters {
-    pub values: Vec<(String, String)>,
+    pub values: Vec<FileValue>,
     pub warnings: Vec<String>,
+}
+
+impl GivenParameters {
+    fn add(&mut self, name: String, text: String, place: String) {
+        self.values.push(FileValue { name, text, place });
+    }
 }
 
 /// Reads a file of parameters.
 pub(crate) fn read(path: &Path) -> Result<GivenParameters, BadModel> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-    match ending.as_deref() {
+    let given = match ending.as_deref() {
         Some("toml") => read_toml(path),
         Some("csv") => read_csv(path),
         Some("ssv") => read_set(path),
@@ -24,7 +51,26 @@ pub(crate) fn read(path: &Path) -> Result<GivenParameters, BadModel> {
             let message = "a file of parameters is .toml, .ssv or .csv";
             Err(BadModel::of_file(path, Problem::general(message)))
         }
+    }?;
+    check_names(&given.values).map_err(|message| {
+        let problem = Problem::general(message);
+        BadModel::of_file(path, problem.help("one of the two has to go"))
+    })?;
+    Ok(given)
+}
+
+/// Refuses names that are there twice: which value counts would be a guess.
+fn check_names(values: &[FileValue]) -> Result<(), String> {
+    let mut known = HashMap::new();
+    for value in values {
+        if let Some(first) = known.insert(&value.name, value) {
+            return Err(format!(
+                "{}: `{}` is set to {}, and was set to {} before ({})",
+                value.place, value.name, value.text, first.text, first.place
+            ));
+        }
     }
+    Ok(())
 }
 
 /// `system.name = value`, in tables or with dots.
@@ -46,7 +92,11 @@ fn read_toml(path: &Path) -> Result<GivenParameters, BadModel> {
         bad(Problem::at(error.span().unwrap_or(0..0), message))
     })?;
     let mut given = GivenParameters::default();
-    flatten(&table, "", &mut given.values).map_err(|message| bad(Problem::general(message)))?;
+    let mut values = Vec::new();
+    flatten(&table, "", &mut values).map_err(|message| bad(Problem::general(message)))?;
+    for (name, text) in values {
+        given.add(name, text, source.path.clone());
+    }
     Ok(given)
 }
 
@@ -109,20 +159,21 @@ fn read_csv(path: &Path) -> Result<GivenParameters, BadModel> {
         let record = record.map_err(unreadable)?;
         let line = record.position().map_or(0, csv::Position::line);
         let field = |position: usize| record.get(position).unwrap_or_default().to_owned();
-        let (name, value) = (field(0), field(1));
+        let (name, mut value) = (field(0), field(1));
         if name.is_empty() || value.is_empty() {
             return Err(bad(format!(
                 "{file}, line {line}: a name and a value are needed"
             )));
         }
         if heads.get(2).is_some_and(|head| head == "unit") && !field(2).is_empty() {
-            given.warnings.push(unit_not_used(&name, &field(2)));
+            value = format!("{value} {}", field(2));
         }
-        given.values.push((name, value));
+        given.add(name, value, format!("{file}, line {line}"));
     }
     Ok(given)
 }
 
+/// Nobody converts lists.
 fn unit_not_used(name: &str, unit: &str) -> String {
     format!("the value of `{name}` is taken as it is, whatever its unit in the file ({unit})")
 }
@@ -147,14 +198,17 @@ fn read_set(path: &Path) -> Result<GivenParameters, BadModel> {
                 return Err(bad(format!("`{name}` is binary, which cannot be set")));
             }
         };
-        if let Some(unit) = &parameter.unit {
-            given.warnings.push(unit_not_used(&name, &unit.name));
-        }
-        let value = match &items[..] {
-            [one] if parameter.dimensions.is_empty() => one.clone(),
-            items => format!("[{}]", items.join(", ")),
+        let unit = parameter.unit.as_ref().map(|unit| &unit.name);
+        let value = match (&items[..], unit) {
+            ([one], None) if parameter.dimensions.is_empty() => one.clone(),
+            ([one], Some(unit)) if parameter.dimensions.is_empty() => format!("{one} {unit}"),
+            (items, unit) => {
+                let unused = unit.map(|unit| unit_not_used(&name, unit));
+                given.warnings.extend(unused);
+                format!("[{}]", items.join(", "))
+            }
         };
-        given.values.push((name, value));
+        given.add(name, value, path.display().to_string());
     }
     Ok(given)
 }
@@ -168,7 +222,8 @@ mod tests {
         let path = folder.path().join(name);
         std::fs::write(&path, text).expect("written");
         let given = read(&path).map_err(|bad| bad.to_string())?;
-        Ok(given.values)
+        let values = given.values.into_iter();
+        Ok(values.map(|value| (value.name, value.text)).collect())
     }
 
     fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -202,6 +257,15 @@ mod tests {
         assert_eq!(
             given("p.csv", text),
             Ok(pairs(&[("a.k", "1.5"), ("b", "2")]))
+        );
+        assert_eq!(
+            given("p.csv", "name,value,unit\na.k,500,ms\nb,2,\n"),
+            Ok(pairs(&[("a.k", "500 ms"), ("b", "2")]))
+        );
+        let twice = given("p.csv", "name,value\na,1\n\nb,2\na,3\n").unwrap_err();
+        assert!(
+            twice.contains("line 5: `a` is set to 3, and was set to 1 before"),
+            "{twice}"
         );
         assert!(given("p.csv", "k,v\na,1\n").unwrap_err().contains("line 1"));
         assert!(

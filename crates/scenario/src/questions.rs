@@ -137,7 +137,8 @@ impl Scenario {
         values
     }
 
-    fn is_shared(&self, system: &str, name: &str) -> bool {
+    /// Whether a parameter of a system is a constant of the model.
+    pub(crate) fn is_shared(&self, system: &str, name: &str) -> bool {
         let mut shared = self.shared.iter();
         shared.any(|member| member.constant == name && member.system == system)
     }

@@ -42,7 +42,7 @@ const POWER: Exponents = [1, 2, -3, 0, 0, 0, 0, 0];
 
 const PI: f64 = std::f64::consts::PI;
 
-const UNITS: [Known; 60] = [
+const UNITS: [Known; 65] = [
     known("g", MASS, 1e-3, true),
     known("t", MASS, 1e3, false),
     known("lb", MASS, 0.453_592_37, false),
@@ -52,7 +52,9 @@ const UNITS: [Known; 60] = [
     known("mi", LENGTH, 1609.344, false),
     known("s", TIME, 1.0, true),
     known("min", TIME, 60.0, false),
+    known("sec", TIME, 1.0, false),
     known("h", TIME, 3600.0, false),
+    known("hr", TIME, 3600.0, false),
     known("d", TIME, 86400.0, false),
     known("A", [0, 0, 0, 1, 0, 0, 0, 0], 1.0, true),
     known("K", TEMPERATURE, 1.0, true),
@@ -60,9 +62,11 @@ const UNITS: [Known; 60] = [
     known("cd", [0, 0, 0, 0, 0, 0, 1, 0], 1.0, true),
     known("rad", ANGLE, 1.0, true),
     known("deg", ANGLE, PI / 180.0, false),
+    known("degree", ANGLE, PI / 180.0, false),
     known("°", ANGLE, PI / 180.0, false),
     known("rev", ANGLE, 2.0 * PI, false),
     known("rpm", ANGULAR_SPEED, PI / 30.0, false),
+    known("RPM", ANGULAR_SPEED, PI / 30.0, false),
     known("Hz", [0, 0, -1, 0, 0, 0, 0, 0], 1.0, true),
     known("1", NUMBER, 1.0, false),
     known("-", NUMBER, 1.0, false),
@@ -77,6 +81,7 @@ const UNITS: [Known; 60] = [
     known("Pa", PRESSURE, 1.0, true),
     known("bar", PRESSURE, 1e5, true),
     known("atm", PRESSURE, 101_325.0, false),
+    known("mmHg", PRESSURE, 133.322_387_415, false),
     known("psi", PRESSURE, 6_894.757_293_168_361, false),
     known("J", ENERGY, 1.0, true),
     known("Wh", ENERGY, 3600.0, true),
@@ -114,7 +119,7 @@ const TEMPERATURES: [(&str, f64, f64); 5] = [
     ("°F", 5.0 / 9.0, 459.67 * 5.0 / 9.0),
 ];
 
-const PREFIXES: [(&str, f64); 12] = [
+const PREFIXES: [(&str, f64); 13] = [
     ("da", 1e1),
     ("T", 1e12),
     ("G", 1e9),
@@ -125,7 +130,9 @@ const PREFIXES: [(&str, f64); 12] = [
     ("c", 1e-2),
     ("m", 1e-3),
     ("u", 1e-6),
-    ("µ", 1e-6),
+    // The sign for micro, and the Greek letter.
+    ("\u{b5}", 1e-6),
+    ("\u{3bc}", 1e-6),
     ("n", 1e-9),
 ];
 
@@ -265,6 +272,16 @@ mod tests {
         close(1.0, "1/min", "Hz", 1.0 / 60.0);
         close(1.0, "mm²", "m2", 1e-6);
         close(5.0, "ms", "s", 5e-3);
+        close(3000.0, "RPM", "rad/s", 100.0 * PI);
+        close(36.0, "km/hr", "m/sec", 10.0);
+        close(
+            750.061_575_045_4,
+            "mmHg",
+            "bar",
+            750.061_575_045_4 * 133.322_387_415e-5,
+        );
+        close(90.0, "degree", "rad", PI / 2.0);
+        close(2.0, "\u{3bc}m", "\u{b5}m", 2.0);
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 use dovetail_core::Mapping;
 
+use crate::file::constants::constants;
+use crate::file::overriding::{self, CONSTANTS};
+use crate::file::pieces;
 use crate::inputs::attach::mapping_between;
 use crate::scenario::Scenario;
 use crate::source::part::Part;
@@ -14,11 +17,24 @@ impl Scenario {
         match self.part_of(&qualified) {
             Some((part, bare)) => start_value_in(part, bare),
             // A name without its system.
-            None => self
-                .parts
-                .iter()
-                .find_map(|part| start_value_in(part, name)),
+            None => {
+                let mut parts = self.parts.iter();
+                parts
+                    .find_map(|part| start_value_in(part, name))
+                    .or_else(|| self.constant(name))
+            }
         }
+    }
+
+    /// The value of a constant of the model file that is a number.
+    fn constant(&self, name: &str) -> Option<f64> {
+        let mut file = pieces::parse(&self.source).ok()?;
+        overriding::apply(&self.changes, &mut file, &self.catalog).ok()?;
+        let full = overriding::full_name(&file, name, &self.catalog)?;
+        let bare = full.strip_prefix(CONSTANTS)?.strip_prefix('.')?;
+        let known = constants(&self.source.text, &file).ok()?;
+        let mut known = known.iter();
+        known.find_map(|(constant, value)| (constant == bare).then_some(*value))
     }
 
     /// How numbers in `unit` become those of a variable, `system.name`, whose unit is `own`. None where the variable has no unit.
@@ -38,7 +54,7 @@ impl Scenario {
     }
 
     /// The system of a variable, and the variable's name within it. Names of systems may have dots: the longest that fits counts.
-    fn part_of<'a>(&self, qualified: &'a str) -> Option<(&Part, &'a str)> {
+    pub(crate) fn part_of<'a>(&self, qualified: &'a str) -> Option<(&Part, &'a str)> {
         let fitting = self.parts.iter().filter_map(|part| {
             let bare = qualified.strip_prefix(part.name())?.strip_prefix('.')?;
             Some((part, bare))

@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use super::conditions::rename;
 use super::source::EventsSource;
-use super::writer::Writer;
+use super::writer::{Writer, change_in_force, lasting};
 use crate::diagnostic::Problem;
 use crate::expressions::{Known, with_numbers};
 use crate::file::toml_file::{ConnectionTable, within_string};
@@ -22,6 +22,19 @@ pub(crate) struct Event {
     pub trigger: Trigger,
     pub changes: Vec<Change>,
     pub stop: bool,
+}
+
+impl Event {
+    /// What it changes, in words.
+    fn names(&self) -> String {
+        let changes = self.changes.iter();
+        let changes = changes.map(|change| format!("{}.{}", change.system, change.name));
+        let names: Vec<String> = changes.collect();
+        match names.is_empty() {
+            true => "the end of the run".to_owned(),
+            false => list_names(&names),
+        }
+    }
 }
 
 /// When it happens.
@@ -68,7 +81,8 @@ pub(crate) struct EventsBuilder<'a> {
     pub text: &'a str,
     pub events: &'a [Event],
     pub constants: &'a Known,
-    pub start: f64,
+    /// Start and end of the run.
+    pub run: (f64, f64),
     /// Parameters of equations that are inputs.
     pub tuned: &'a [(String, String)],
 }
@@ -89,6 +103,8 @@ impl EventsBuilder<'_> {
                 }
                 match self.target(parts, change) {
                     Ok(mut target) => {
+                        let others = targets.iter().map(|target| target.output.as_str());
+                        target.output = free_name(target.output, &others.collect::<Vec<_>>());
                         target.changes.push((number, index));
                         targets.push(target);
                     }
@@ -101,12 +117,37 @@ impl EventsBuilder<'_> {
         }
 
         for target in &targets {
-            self.check_actions(target)
+            self.check_actions(&parts[target.system], target)
                 .map_err(|problem| vec![problem])?;
             self.override_in(parts, target);
         }
         self.system(parts, &targets)
             .map_err(|problem| vec![problem])
+    }
+
+    /// What does nothing in this run.
+    pub fn warnings(&self) -> Vec<String> {
+        let (start, stop) = self.run;
+        let mut warnings = Vec::new();
+        for event in self.events {
+            if let Trigger::At(time) = event.trigger
+                && time > stop
+            {
+                let names = event.names();
+                warnings.push(format!(
+                    "the event at t = {time} s ({names}) is after the end of the run, at {stop} s: it does nothing"
+                ));
+                continue;
+            }
+            let over = |change: &&Change| change.until.is_some_and(|until| until <= start);
+            warnings.extend(event.changes.iter().filter(over).map(|change| {
+                format!(
+                    "what an event does to `{}.{}` is over before the run starts, at {start} s",
+                    change.system, change.name
+                )
+            }));
+        }
+        warnings
     }
 
     fn change(&self, (event, change): (usize, usize)) -> &Change {
@@ -174,9 +215,19 @@ impl EventsBuilder<'_> {
     }
 
     /// A parameter is set to a number; what is held takes no gain.
-    fn check_actions(&self, target: &Target<'_>) -> Result<(), Problem> {
-        for &number in &target.changes {
+    fn check_actions(&self, part: &Part, target: &Target<'_>) -> Result<(), Problem> {
+        let takes = part.takes(target.name);
+        for (position, &number) in target.changes.iter().enumerate() {
             let change = self.change(number);
+            let value = match (change.action, target.parameter) {
+                (Override::Value(value), _) => Some(value),
+                (_, Some(_)) => Some(self.value(target, position)),
+                _ => None,
+            };
+            if let Some(Err(what)) = value.map(|value| takes.check(value)) {
+                let message = format!("`{}.{}`: {what}", change.system, change.name);
+                return Err(Problem::at(change.place.clone(), message));
+            }
             if target.parameter.is_some() && change.action == Override::Stuck {
                 let message = format!(
                     "`{}` is a parameter, which stays as it is anyway",
@@ -242,7 +293,7 @@ impl EventsBuilder<'_> {
         for (number, event) in self.events.iter().enumerate() {
             let assignments = self.assignments(number, targets, &mut writer);
             let condition = match &event.trigger {
-                Trigger::At(time) if *time <= self.start => {
+                Trigger::At(time) if *time <= self.run.0 => {
                     self.start_with(number, targets, &mut writer);
                     continue;
                 }
@@ -328,7 +379,7 @@ impl EventsBuilder<'_> {
         for target in targets {
             for (position, &change) in target.changes.iter().enumerate() {
                 let until = self.change(change).until;
-                if change.0 != number || until.is_some_and(|until| until <= self.start) {
+                if change.0 != number || until.is_some_and(|until| until <= self.run.0) {
                     continue;
                 }
                 let value = self.value(target, position);
@@ -475,6 +526,20 @@ impl EventsBuilder<'_> {
         }
         all
     }
+}
+
+/// A name for a state and an output that no other target has, nor what is derived from its name.
+fn free_name(mut name: String, others: &[&str]) -> String {
+    let derived = |name: &str| [name.to_owned(), lasting(name), change_in_force(name)];
+    let clashes = |name: &str| {
+        let own = derived(name);
+        let mut others = others.iter().flat_map(|other| derived(other));
+        others.any(|other| own.contains(&other))
+    };
+    while clashes(&name) {
+        name.push('_');
+    }
+    name
 }
 
 /// The input that says which override of a variable is in force.

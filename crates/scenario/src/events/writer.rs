@@ -19,6 +19,16 @@ pub(super) struct Writer {
     stop: Option<String>,
 }
 
+/// The state that has what holds again when a change is over.
+pub(super) fn lasting(output: &str) -> String {
+    format!("{output}_lasting")
+}
+
+/// The state that says which change of a parameter is in force.
+pub(super) fn change_in_force(output: &str) -> String {
+    format!("{output}_change")
+}
+
 impl Writer {
     pub fn new(name: &str) -> Self {
         Self {
@@ -39,12 +49,12 @@ impl Writer {
         let start = target.parameter.unwrap_or(0.0);
         self.outputs.push((target.output.clone(), start));
         if released {
-            let base = format!("{}_lasting", target.output);
+            let base = lasting(&target.output);
             self.hidden.push((base.clone(), start));
             self.bases.push((target.output.clone(), base));
         }
         if released && target.parameter.is_some() {
-            let mode = format!("{}_change", target.output);
+            let mode = change_in_force(&target.output);
             self.hidden.push((mode.clone(), 0.0));
             self.modes.push((target.output.clone(), mode));
         }

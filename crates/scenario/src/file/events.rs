@@ -50,6 +50,9 @@ fn event(
         .iter()
         .map(|(name, value)| change(name, value, constants, systems));
     let changes: Vec<Change> = changes.collect::<Result<_, _>>()?;
+    if let Trigger::At(begins) = trigger {
+        check_ends(&changes, begins)?;
+    }
     let stop = stop.unwrap_or(false);
     if changes.is_empty() && !stop {
         let problem = Problem::at(table.span(), "this event does nothing");
@@ -61,6 +64,21 @@ fn event(
         changes,
         stop,
     })
+}
+
+/// Refuses a change that ends before it begins.
+fn check_ends(changes: &[Change], begins: f64) -> Result<(), Problem> {
+    for change in changes {
+        if let Some(until) = change.until
+            && until <= begins
+        {
+            let message =
+                format!("this does nothing: it begins at {begins} s and is over at {until} s");
+            let problem = Problem::at(change.place.clone(), message);
+            return Err(problem.help("`until` is a time after that of the event"));
+        }
+    }
+    Ok(())
 }
 
 fn change(

@@ -2,10 +2,10 @@
 
 pub(crate) mod common_keys;
 pub(crate) mod connect;
-mod constants;
+pub(crate) mod constants;
 mod events;
 pub(crate) mod overriding;
-mod pieces;
+pub(crate) mod pieces;
 pub(crate) mod read;
 mod signals;
 pub(crate) mod toml_file;

@@ -7,19 +7,24 @@ use crate::catalog::Catalog;
 use crate::diagnostic::Problem;
 use crate::file::toml_file::ModelFile;
 use crate::overrides::Overrides;
+use crate::quantity::{OwnUnit, quantity, taken_as_it_is};
 use crate::source::table::{Named, SystemTable};
 use crate::source::value::Given;
 
-/// Writes the values into the file's tables.
+/// Stands for the system in the full names of constants.
+pub(crate) const CONSTANTS: &str = "constants";
+
+/// Writes the values into the file's tables. What is to be said of them.
 pub(crate) fn apply(
     overrides: &Overrides,
     file: &mut ModelFile,
     catalog: &Catalog,
-) -> Result<(), Problem> {
-    overrides
-        .values
-        .iter()
-        .try_for_each(|(name, value)| set(file, name, value, catalog))
+) -> Result<Vec<String>, Problem> {
+    let mut warnings = Vec::new();
+    for (name, value) in &overrides.values {
+        warnings.extend(set(file, name, value, catalog)?);
+    }
+    Ok(warnings)
 }
 
 fn set(
@@ -27,29 +32,15 @@ fn set(
     qualified: &str,
     value: &str,
     catalog: &Catalog,
-) -> Result<(), Problem> {
-    let constant = qualified.strip_prefix("constants.").unwrap_or(qualified);
-    if let Some(entry) = entry(&mut file.constants, constant) {
-        let refuse = |what: String| Problem::of_value(qualified, value, what);
-        *entry = match value.starts_with('[') {
-            true => given(qualified, value, false)?,
-            false => number(value).map(Given::Number).map_err(refuse)?,
-        };
-        return Ok(());
-    }
-    let place = qualified.split_once('.').and_then(|(system, name)| {
-        let place = file
-            .systems
-            .keys()
-            .position(|key| key.get_ref() == system)?;
-        Some((place, name))
-    });
-    let place = match place {
-        Some(place) => Some(place),
-        None => without_system(file, qualified, value, catalog)?,
-    };
-    let Some((place, name)) = place else {
-        return Err(unknown(file, qualified, value));
+) -> Result<Option<String>, Problem> {
+    let target = target(file, qualified, value, catalog)?;
+    let (place, name) = match target {
+        Some(Target::Constant(name)) => {
+            set_constant(file, name, qualified, value)?;
+            return Ok(None);
+        }
+        Some(Target::OfSystem { place, name }) => (place, name),
+        None => return Err(unknown(file, qualified, value)),
     };
     let system = file.systems.keys().nth(place);
     let whole = system.map(|system| format!("{}.{name}", system.get_ref()));
@@ -58,7 +49,7 @@ fn set(
     if catalog.kind_of(table).looks_up_values() {
         // The source itself knows what can be set; later values win.
         table.overridden.push((name.to_owned(), value.to_owned()));
-        return Ok(());
+        return Ok(None);
     }
 
     let input = table.inputs.keys().any(|key| key.get_ref() == name);
@@ -67,11 +58,95 @@ fn set(
     let Some(entry) = found else {
         return Err(unknown(file, qualified, value));
     };
-    let given = given(qualified, value, input)?;
+    let (given, warning) = match quantity(value) {
+        Some((number, unit)) => {
+            let mut units = table.units.iter();
+            let own = units.find(|(key, _)| key.get_ref() == name);
+            let own = own.map(|(_, unit)| unit.get_ref().as_str());
+            let converted = in_own_unit(number, unit, own, qualified);
+            let (number, warning) =
+                converted.map_err(|what| Problem::of_value(qualified, value, what))?;
+            (Given::Number(number), warning)
+        }
+        None => (given(qualified, value, input)?, None),
+    };
     *entry = given.clone();
     if let (true, Some(number)) = (input, given.number()) {
         settle_disturbance(file, whole.as_deref().unwrap_or(qualified), number);
     }
+    Ok(warning)
+}
+
+/// A number with a unit as one in the unit of its variable, or as it is where that has none, with what is then to be said.
+fn in_own_unit(
+    number: f64,
+    unit: &str,
+    own: Option<&str>,
+    qualified: &str,
+) -> Result<(f64, Option<String>), String> {
+    let Some(own) = own else {
+        return Ok((number, Some(taken_as_it_is(qualified, unit))));
+    };
+    let mapping = OwnUnit::named(own).mapping_from(unit, qualified)?;
+    Ok((mapping.value(number), None))
+}
+
+/// What a value is set of.
+enum Target<'n> {
+    Constant(&'n str),
+    OfSystem { place: usize, name: &'n str },
+}
+
+/// What is meant by a name; nothing where no system fits.
+fn target<'n>(
+    file: &ModelFile,
+    qualified: &'n str,
+    value: &str,
+    catalog: &Catalog,
+) -> Result<Option<Target<'n>>, Problem> {
+    let prefix = format!("{CONSTANTS}.");
+    let constant = qualified.strip_prefix(&prefix).unwrap_or(qualified);
+    if file.constants.keys().any(|key| key.get_ref() == constant) {
+        return Ok(Some(Target::Constant(constant)));
+    }
+    let place = qualified.split_once('.').and_then(|(system, name)| {
+        let mut names = file.systems.keys();
+        let place = names.position(|key| key.get_ref() == system)?;
+        Some((place, name))
+    });
+    let place = match place {
+        Some(place) => Some(place),
+        None => without_system(file, qualified, value, catalog)?,
+    };
+    Ok(place.map(|(place, name)| Target::OfSystem { place, name }))
+}
+
+/// The full name of what can be set, where a name fits anything.
+pub(crate) fn full_name(file: &ModelFile, given: &str, catalog: &Catalog) -> Option<String> {
+    Some(match target(file, given, "", catalog).ok()?? {
+        Target::Constant(name) => format!("{CONSTANTS}.{name}"),
+        Target::OfSystem { place, name } => {
+            let system = file.systems.keys().nth(place)?;
+            format!("{}.{name}", system.get_ref())
+        }
+    })
+}
+
+fn set_constant(
+    file: &mut ModelFile,
+    name: &str,
+    qualified: &str,
+    value: &str,
+) -> Result<(), Problem> {
+    let given = match value.starts_with('[') {
+        true => given(qualified, value, false)?,
+        false => {
+            let refuse = |what: String| Problem::of_value(qualified, value, what);
+            number(value).map(Given::Number).map_err(refuse)?
+        }
+    };
+    let entry = entry(&mut file.constants, name);
+    *entry.expect("BUG: the constant was found") = given;
     Ok(())
 }
 

@@ -17,7 +17,7 @@ use crate::diagnostic::{Problem, SourceText};
 const LEAST_BYTES: usize = 1 << 16;
 
 /// Reads a model file of any size.
-pub(super) fn parse(source: &SourceText) -> Result<ModelFile, Problem> {
+pub(crate) fn parse(source: &SourceText) -> Result<ModelFile, Problem> {
     read(&source.text).map_or_else(|| toml_file::parse(source), Ok)
 }
 

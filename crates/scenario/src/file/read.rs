@@ -57,7 +57,8 @@ fn read(
     let mut file = pieces::parse(source).map_err(|problem| vec![problem])?;
     check_format(&file).map_err(|problem| vec![problem])?;
     check_keys(&file, catalog).map_err(|problem| vec![problem])?;
-    overriding::apply(changes, &mut file, catalog).map_err(|problem| vec![problem])?;
+    let odd = overriding::apply(changes, &mut file, catalog);
+    let odd = odd.map_err(|problem| vec![problem])?;
     let signals = prepare(source, &mut file, changes, catalog);
     let signals = signals.map_err(|problem| vec![problem])?;
     let model = ModelTable {
@@ -68,7 +69,9 @@ fn read(
         signals,
     };
 
-    model.build(compiled)
+    let mut scenario = model.build(compiled)?;
+    scenario.warnings.extend(odd);
+    Ok(scenario)
 }
 
 /// Writes constants and expressions into the tables of systems; finds what drives inputs.
@@ -184,9 +187,12 @@ impl ModelTable<'_> {
                 text: &self.source.text,
                 events: &events,
                 constants: &constants,
-                start: run.0,
+                run,
                 tuned: &tuned,
             };
+            if !self.changes.open_inputs {
+                warnings.extend(builder.warnings());
+            }
             let added = match builder.build(&mut parts) {
                 Ok(added) => added,
                 Err(wrong) => return Err([problems, wrong].concat()),

@@ -13,6 +13,7 @@ use crate::connected::Connected;
 use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::inputs::attach::{Connecting, SystemNames, WantedTable, attach, wanted_table};
 use crate::overrides::Overrides;
+use crate::quantity::convert_values;
 use crate::scenario::Scenario;
 use crate::source::part::Part;
 use crate::times::proposed_times;
@@ -34,7 +35,9 @@ pub(crate) fn scenario(
         proposed_times(changes, experiment.start_time, experiment.stop_time).map_err(bad)?;
     fmus.set_span((start, stop));
     let name = system_name(&fmu.description().model_name, path);
-    let values = own_values(&name, changes);
+    let mut values = own_values(&name, changes);
+    let odd = convert_values(&name, fmu.description(), &mut values);
+    let odd = odd.map_err(|message| bad(Problem::general(message)))?;
     let tables = tables(&name, changes).map_err(bad)?;
     let columns = tables.iter().flat_map(|table| &table.columns);
     let tuned = tuned(
@@ -51,7 +54,7 @@ pub(crate) fn scenario(
         ..FmuUsage::default()
     };
     let source = fmus.prepare(&name, path, usage).map_err(refused)?;
-    let mut warnings = source.warnings();
+    let mut warnings = [odd, source.warnings()].concat();
     let mut parts = vec![Part::new(source)];
     attach(&mut parts, tables, Vec::new(), (start, stop), &mut warnings).map_err(|problems| {
         BadModel {

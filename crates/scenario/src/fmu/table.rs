@@ -13,7 +13,9 @@ use super::values::{elements, texts};
 use crate::diagnostic::Problem;
 use crate::expressions::{Formula, Known, resolve};
 use crate::file::common_keys::{check_system_name, restrictions};
+use crate::file::constants::following;
 use crate::file::toml_file::within_string;
+use crate::quantity::convert_values;
 use crate::source::kind::{ReadSystem, Reading, SourceKind};
 use crate::source::system_source::SystemSource;
 use crate::source::table::SystemTable;
@@ -56,12 +58,13 @@ impl SourceKind for FmuKind {
             imposed_step: restrictions.and_then(|r| r.imposed_step),
             ..usage
         };
-        let source = open(name.get_ref(), file, table, usage, reading)?;
+        let mut warnings = Vec::new();
+        let source = open(name.get_ref(), file, table, usage, reading, &mut warnings)?;
         check_sub_steps(&source, table)?;
 
         Ok(ReadSystem {
             restrictions: remaining(restrictions, source.prepared().used()),
-            warnings: source.warnings(),
+            warnings: [warnings, source.warnings()].concat(),
             source: Box::new(source),
         })
     }
@@ -96,6 +99,7 @@ fn open(
     table: &SystemTable,
     usage: FmuUsage,
     reading: &mut Reading<'_>,
+    warnings: &mut Vec<String>,
 ) -> Result<FmuSource, Vec<Problem>> {
     let path = reading.folder.join(file.get_ref());
     let in_words = |error: FmuError| {
@@ -110,7 +114,12 @@ fn open(
         let message = format!("the FMU `{}` of system `{name}`: {message}", file.get_ref());
         vec![Problem::at(file.span(), message)]
     })?;
-    let values = values(table, fmu.description(), reading.text)?;
+    let mut values = values(table, fmu.description(), reading.text)?;
+    let odd = convert_values(name, fmu.description(), &mut values);
+    warnings.extend(odd.map_err(|message| {
+        let message = format!("the FMU `{}` of system `{name}`: {message}", file.get_ref());
+        vec![Problem::at(file.span(), message)]
+    })?);
     let usage = FmuUsage {
         tuned,
         values,
@@ -268,6 +277,19 @@ fn values(
             _ => None,
         })
         .collect();
+    let following = following(table).map_err(|problem| vec![problem])?;
+    let is_formula =
+        |name: &Spanned<String>| formulas.iter().any(|(f, _)| f.name == name.get_ref());
+    if let Some((name, _)) = following.iter().find(|(name, _)| is_formula(name)) {
+        let message = format!(
+            "`{}` is an expression of a parameter that a table or an event changes, and an FMU would keep its first value",
+            name.get_ref()
+        );
+        let problem = Problem::at(name.span(), message);
+        return Err(vec![problem.help(
+            "give it as a number, and change it too where it is to follow",
+        )]);
+    }
     let known = known_numbers(table, description);
     let texts_alone: Vec<Formula<'_>> = formulas.iter().map(|(f, _)| f.clone()).collect();
     let found = resolve(&known, &texts_alone).map_err(|error| {

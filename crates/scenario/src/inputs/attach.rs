@@ -4,16 +4,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use dovetail_core::{Mapping, SignalKind, list_names};
-use dovetail_fmi::description::UnitDefinition;
 
 use super::driving::{DrivingSignals, Origin};
 use super::rows::{Column, TableError};
 use super::table_file::{Beyond, Interpolation, TableUse, UsedColumn};
 use super::table_format::columns;
 use crate::diagnostic::Problem;
-use crate::fmu::unit_of_measure::conversion;
+use crate::quantity::OwnUnit;
 use crate::source::part::Part;
-use crate::units::unit_named;
 use crate::values_of_variables::seconds_in;
 
 /// A table that is to drive inputs.
@@ -199,6 +197,15 @@ fn as_connected(
             let units = column.unit.as_ref().zip(asked.unit.as_ref());
             column.name == asked.name && units.is_none_or(|(one, other)| one == other)
         };
+        let fitting = heads.iter().skip(1).filter(|column| fits(column));
+        if fitting.count() > 1 {
+            let message = format!(
+                "{}, line 1: the table has several columns `{head}`, and which is meant is not known",
+                path.display()
+            );
+            let help = "give each a name or a unit of its own";
+            return Err(problem_at(place, message).help(help));
+        }
         let Some(position) = heads.iter().skip(1).position(fits) else {
             let message = format!("{} has no column `{head}`", path.display());
             let known: Vec<&str> = heads[1..]
@@ -337,6 +344,7 @@ fn target(
             factor,
             offset,
             held: described.kind != SignalKind::Continuous,
+            takes: parts[part].takes(&wanted.name),
         },
     })
 }
@@ -405,22 +413,13 @@ pub(crate) fn mapping_between(
     own: &str,
     given: &str,
 ) -> Result<Mapping, String> {
-    if own == given {
-        return Ok(Mapping::Identity);
-    }
-
-    let qualified = format!("{}.{name}", part.name());
-    let from = unit_named(given).ok_or_else(|| format!("`{given}` is not a known unit"))?;
     let defined = part.source.unit_of_measure(name);
-    let relative = defined.is_some_and(|defined| defined.relative);
-    let definition: Option<UnitDefinition> = defined.map(|defined| defined.definition.clone());
-    let to = definition
-        .filter(|definition| definition.exponents.is_some())
-        .or_else(|| unit_named(own));
-    let to =
-        to.ok_or_else(|| format!("`{own}`, the unit of `{qualified}`, is not a known unit"))?;
-    let found = conversion(&from, &to, relative);
-    found.ok_or_else(|| format!("it is in {given}, but `{qualified}` is in {own}"))
+    let own = OwnUnit {
+        name: own,
+        definition: defined.map(|defined| defined.definition),
+        relative: defined.is_some_and(|defined| defined.relative),
+    };
+    own.mapping_from(given, &format!("{}.{name}", part.name()))
 }
 
 fn attach_expression(

@@ -1,6 +1,7 @@
 //! Tables as comma-separated text, read line by line.
 
 use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
@@ -78,14 +79,6 @@ impl CsvRows {
         };
         Err(self.wrong(message))
     }
-
-    fn wrong(&self, message: String) -> TableError {
-        TableError {
-            file: self.file.clone(),
-            line: self.record.position().map(csv::Position::line),
-            message,
-        }
-    }
 }
 
 impl Rows for CsvRows {
@@ -98,6 +91,19 @@ impl Rows for CsvRows {
             *value = self.number(*position, head)?;
         }
         Ok(true)
+    }
+
+    fn wrong(&self, message: String) -> TableError {
+        let position = self.record.position();
+        TableError {
+            file: self.file.clone(),
+            line: position.map(|position| line_of(&self.file, position)),
+            message,
+        }
+    }
+
+    fn head(&self, column: usize) -> &str {
+        &self.wanted[column].1
     }
 }
 
@@ -120,8 +126,6 @@ fn reader(path: &Path) -> Result<Reader<File>, TableError> {
 }
 
 fn delimiter(path: &Path) -> std::io::Result<u8> {
-    use std::io::{BufRead, BufReader, Read};
-
     let mut line = Vec::new();
     let file = File::open(path)?.take(LONGEST_HEAD as u64);
     BufReader::new(file).read_until(b'\n', &mut line)?;
@@ -133,9 +137,27 @@ fn delimiter(path: &Path) -> std::io::Result<u8> {
     })
 }
 
+/// The line of a row: what the reader has is where the row before ended, and empty lines may come first.
+fn line_of(file: &str, position: &csv::Position) -> u64 {
+    let count = || -> std::io::Result<u64> {
+        let mut opened = File::open(file)?;
+        opened.seek(SeekFrom::Start(position.byte()))?;
+        let mut empty = 0;
+        for byte in BufReader::new(opened).bytes() {
+            match byte? {
+                b'\n' => empty += 1,
+                b'\r' => {}
+                _ => break,
+            }
+        }
+        Ok(empty)
+    };
+    position.line() + count().unwrap_or(0)
+}
+
 /// In the words of whoever reads the text, with the line.
 fn unreadable(file: &str, error: &csv::Error) -> TableError {
-    let line = error.position().map(csv::Position::line);
+    let line = error.position().map(|position| line_of(file, position));
     let message = match error.kind() {
         csv::ErrorKind::UnequalLengths {
             expected_len, len, ..

@@ -12,3 +12,4 @@ pub(crate) mod rows;
 pub(crate) mod table_drive;
 pub(crate) mod table_file;
 pub(crate) mod table_format;
+pub(crate) mod whole_table;

@@ -25,7 +25,7 @@ struct ParquetRows {
     /// The batch of rows in memory, column by column; NaN where there is no value.
     batch: Vec<Vec<f64>>,
     place: usize,
-    /// Rows that were handed out.
+    /// The row that was asked for last, counted from 1.
     count: u64,
 }
 
@@ -84,14 +84,6 @@ pub(crate) fn open(path: &Path, wanted: &[usize]) -> Result<Box<dyn Rows>, Table
 }
 
 impl ParquetRows {
-    fn wrong(&self, message: String) -> TableError {
-        TableError {
-            file: self.file.clone(),
-            line: None,
-            message: format!("row {}: {message}", self.count + 1),
-        }
-    }
-
     fn unreadable(&self, error: &ParquetError) -> TableError {
         self.wrong(format!("the table cannot be read: {error}"))
     }
@@ -126,6 +118,7 @@ impl ParquetRows {
 
 impl Rows for ParquetRows {
     fn next(&mut self, row: &mut [f64]) -> Result<bool, TableError> {
+        self.count += 1;
         if self.place >= self.batch[0].len() && !self.refill()? {
             return Ok(false);
         }
@@ -141,8 +134,19 @@ impl Rows for ParquetRows {
             }
         }
         self.place += 1;
-        self.count += 1;
         Ok(true)
+    }
+
+    fn wrong(&self, message: String) -> TableError {
+        TableError {
+            file: self.file.clone(),
+            line: None,
+            message: format!("row {}: {message}", self.count),
+        }
+    }
+
+    fn head(&self, column: usize) -> &str {
+        &self.wanted[column].1
     }
 }
 

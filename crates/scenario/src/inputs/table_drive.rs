@@ -90,12 +90,14 @@ impl Drive for TableDrive {
 mod tests {
     use super::*;
     use crate::inputs::table_file::{Beyond, Interpolation, UsedColumn};
+    use crate::source::takes::Takes;
 
     const COLUMN: UsedColumn = UsedColumn {
         position: 1,
         factor: 1.0,
         offset: 0.0,
         held: false,
+        takes: Takes::Any,
     };
 
     /// A table with one column, for a run from 0 to 10.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rows::{Rows, TableError};
 use super::table_format::open;
+use crate::source::takes::Takes;
 
 /// What a signal is between two rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,8 +39,10 @@ pub(crate) struct UsedColumn {
     pub position: usize,
     pub factor: f64,
     pub offset: f64,
-    /// It takes whole numbers or truth values, which are held.
+    /// Its values jump, and are held.
     pub held: bool,
+    /// The numbers that what it drives can take.
+    pub takes: Takes,
 }
 
 /// A table, and how it is used.
@@ -57,24 +60,21 @@ pub(crate) struct TableUse {
 
 /// The rows of a table in the units of whoever uses it, with times that do not go back.
 pub(crate) struct CheckedRows {
-    file: String,
     rows: Box<dyn Rows>,
     time_factor: f64,
     columns: Vec<UsedColumn>,
-    last: f64,
-    count: u64,
+    /// The row before; empty before the first.
+    last: Vec<f64>,
 }
 
 impl CheckedRows {
     pub fn open(table: &TableUse) -> Result<Self, TableError> {
         let wanted: Vec<usize> = table.columns.iter().map(|c| c.position).collect();
         Ok(Self {
-            file: table.path.display().to_string(),
             rows: open(&table.path, &wanted)?,
             time_factor: table.time_factor,
             columns: table.columns.clone(),
-            last: f64::NEG_INFINITY,
-            count: 0,
+            last: Vec::new(),
         })
     }
 
@@ -83,24 +83,43 @@ impl CheckedRows {
         if !self.rows.next(row)? {
             return Ok(false);
         }
-        self.count += 1;
         row[0] *= self.time_factor;
-        if row[0] < self.last {
-            return Err(TableError {
-                file: self.file.clone(),
-                // The head is the first line.
-                line: Some(self.count + 1),
-                message: format!(
-                    "the time {} s is before the {} s of the row above: times must not go back",
-                    row[0], self.last
-                ),
-            });
-        }
-        self.last = row[0];
         for (value, column) in row[1..].iter_mut().zip(&self.columns) {
             *value = column.factor * *value + column.offset;
         }
+        self.check(row)?;
+
+        self.last.clear();
+        self.last.extend_from_slice(row);
         Ok(true)
+    }
+
+    /// Refuses a time that goes back, values that their variable cannot take, and changes that are no number.
+    fn check(&self, row: &[f64]) -> Result<(), TableError> {
+        let last = self.last.first().copied().unwrap_or(f64::NEG_INFINITY);
+        if row[0] < last {
+            return Err(self.rows.wrong(format!(
+                "the time {} s is before the {last} s of the row above: times must not go back",
+                row[0]
+            )));
+        }
+        for (k, (value, column)) in row[1..].iter().zip(&self.columns).enumerate() {
+            let blame = |what: String| {
+                let head = self.rows.head(k + 1);
+                self.rows.wrong(format!("the column `{head}`: {what}"))
+            };
+            column.takes.check(*value).map_err(blame)?;
+            let before = self.last.get(k + 1).copied().unwrap_or(*value);
+            let change = value - before;
+            let elapsed = row[0] - last;
+            let steep = elapsed > 0.0 && !(change / elapsed).is_finite();
+            if !change.is_finite() || (steep && !column.held) {
+                return Err(blame(format!(
+                    "from {before:e} to {value:e} within {elapsed} s is a slope beyond all numbers"
+                )));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -49,8 +49,8 @@ impl Scenario {
         self.start_states.iter().map(|_| remark.clone()).collect()
     }
 
-    /// Refuses systems whose states cannot be set, by name.
-    fn check_settable(&self) -> Result<(), BadModel> {
+    /// Refuses systems whose states cannot be set, by name: no start at rest can be looked for.
+    pub fn check_settable(&self) -> Result<(), BadModel> {
         let settable = |part: &&Part| {
             let fmu = part.source.fmu();
             let exchange = fmu.is_some_and(|fmu| fmu.used() == InterfaceUse::ModelExchange);

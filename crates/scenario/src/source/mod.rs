@@ -4,4 +4,5 @@ pub(crate) mod kind;
 pub(crate) mod part;
 pub(crate) mod system_source;
 pub(crate) mod table;
+pub(crate) mod takes;
 pub(crate) mod value;

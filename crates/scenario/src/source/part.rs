@@ -9,6 +9,7 @@ use crate::inputs::driving::Driving;
 use crate::inputs::outside::ExposedInputs;
 
 use super::system_source::{BuildOptions, Built, SystemSource};
+use super::takes::Takes;
 
 /// One system of a model.
 #[derive(Debug)]
@@ -78,6 +79,16 @@ impl Part {
         let inner = self.source.interface();
         let driven = self.driving.inputs();
         driven.iter().any(|&input| inner.inputs[input].name == name)
+    }
+
+    /// The numbers that a variable can take; those of equations take all.
+    pub fn takes(&self, name: &str) -> Takes {
+        let Some(prepared) = self.source.fmu() else {
+            return Takes::Any;
+        };
+        let mut variables = prepared.fmu().description().variables.iter();
+        let variable = variables.find(|variable| variable.name == name);
+        variable.map_or(Takes::Any, |variable| Takes::of_type(variable.value_type))
     }
 
     /// The step that it imposes, or else the one that it takes inside, if there is one.

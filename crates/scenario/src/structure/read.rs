@@ -18,6 +18,7 @@ use crate::fmu::tuned::tuned;
 use crate::fmu::values::texts;
 use crate::inputs::attach::{Connecting, SystemNames, WantedTable, attach, wanted_table};
 use crate::overrides::Overrides;
+use crate::quantity::convert_values;
 use crate::scenario::Scenario;
 use crate::source::part::Part;
 use crate::times::proposed_times;
@@ -217,6 +218,9 @@ fn part(
         ));
     }
 
+    let mut set = set;
+    let converted = convert_values(name, unit.description(), &mut set);
+    odd.extend(converted.map_err(&bad)?);
     values.extend(set);
     let tuned = tuned(unit.description(), changed.iter().copied()).map_err(&bad)?;
     let recorded = recorded(name, unit.description(), fmus.patterns(), false);
