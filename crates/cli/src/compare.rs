@@ -43,10 +43,11 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let reference = Reference::new(&arguments.reference, &scenario, start)?;
     let selection = selection(&scenario, &reference, shared)?;
     let page = shared.page()?;
-    let methods = if asked.methods.is_empty() {
-        permitted(&scenario, shared, &varied[0])?
-    } else {
-        asked.methods
+    let methods = match (asked.methods.is_empty(), &reference) {
+        (false, _) => asked.methods,
+        (true, Reference::Monolithic { .. }) => permitted(&scenario, shared, &varied[0])?,
+        // What a test of a model asks: does it still do what it did?
+        (true, Reference::File(_)) => vec![own_method(&scenario, shared, &varied[0])?],
     };
     let mut series = Series {
         scenario: &scenario,
@@ -375,6 +376,16 @@ fn permitted(
         }
     }
     Ok(all)
+}
+
+/// What `run` would take.
+fn own_method(
+    scenario: &Scenario,
+    shared: &SharedArguments,
+    varied: &[(String, String)],
+) -> Result<String, Failure> {
+    let choices = shared.changes.choices(None, None, varied);
+    Ok(shared.options(scenario, &choices)?.method)
 }
 
 /// States and outputs for which there is a reference, or what the user asks for.

@@ -5,10 +5,11 @@ use std::path::Path;
 use dovetail::core::{Connections, Error, Task};
 use dovetail::equations::{Monolithic, Solution};
 use dovetail::report::{Kind, ReferenceFile, Selection, Variable};
-use dovetail::scenario::Scenario;
+use dovetail::scenario::{Scenario, WholeTable};
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::output;
 use crate::remedies::with_advice;
 
 /// The source of truth.
@@ -42,8 +43,7 @@ impl<'a> Reference<'a> {
             });
         }
 
-        let file = ReferenceFile::open(Path::new(name)).map_err(Failure::misuse_by)?;
-        Ok(Self::File(file))
+        Ok(Self::File(read(Path::new(name))?))
     }
 
     /// The variables for which there is a reference; all of them must be, where the user has named them.
@@ -62,8 +62,7 @@ impl<'a> Reference<'a> {
     ) -> Result<Vec<Vec<f64>>, Failure> {
         match self {
             Self::File(file) => {
-                let times = with_near_sides(times);
-                let column = |variable: &Variable| file.evaluate(&variable.name, &times);
+                let column = |variable: &Variable| file.evaluate(&variable.name, times);
                 let columns: Result<_, _> = selection.variables().iter().map(column).collect();
                 columns.map_err(Failure::misuse_by)
             }
@@ -96,15 +95,16 @@ impl<'a> Reference<'a> {
     }
 }
 
-/// Of times that occur twice the first is the near side of an event.
-fn with_near_sides(times: &[f64]) -> Vec<f64> {
-    let mut sides = times.to_vec();
-    for row in 1..times.len() {
-        if times[row - 1] == times[row] {
-            sides[row - 1] = times[row].next_down();
-        }
+/// A file of results, CSV or Parquet.
+fn read(path: &Path) -> Result<ReferenceFile, Failure> {
+    if !output::has_ending(path, "parquet") {
+        return ReferenceFile::open(path).map_err(Failure::misuse_by);
     }
-    sides
+    let table = WholeTable::read(path);
+    let table = table.map_err(|error| Failure::misuse(format!("the reference {error}")))?;
+    let shown = path.display().to_string();
+    let reference = ReferenceFile::of_columns(shown, table.names, table.columns);
+    reference.map_err(Failure::misuse_by)
 }
 
 /// The equations of all systems as one.

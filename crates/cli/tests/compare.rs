@@ -162,12 +162,84 @@ fn a_run_has_no_error_against_itself() {
     }
 }
 
+/// A valve that gets stuck, a sensor that is off for a while, and a stop: events on both sides of which rows are kept.
+const FAULTS: &str = "
+[model]
+stop-time = 10.0
+[systems.plant]
+inputs = { u = 0.0 }
+parameters = { k = 1.0 }
+states = { x = 0.0 }
+equations = \"der(x) = k*u - 0.5*x\"
+outputs = { y = \"x\" }
+[systems.controller]
+inputs = { y = 0.0 }
+outputs = { u = \"if time < 3 then 2 - y else 1 - y\" }
+[[connections]]
+from = \"plant.y\"
+to = \"controller.y\"
+[[connections]]
+from = \"controller.u\"
+to = \"plant.u\"
+[[events]]
+at = 2.0
+set = { \"plant.y\" = { offset = 0.5, until = 4.0 } }
+[[events]]
+at = 5.0
+set = { \"plant.k\" = 2.0, \"controller.u\" = { stuck = true, until = 6.0 } }
+";
+
+#[test]
+fn a_model_with_events_is_within_rounding_of_its_own_results() {
+    let folder = Folder::new();
+    let faults = folder.file("faults.toml", FAULTS);
+    for model in [example("car"), faults.clone()] {
+        for name in ["own.csv", "own.parquet"] {
+            if name.ends_with("parquet") && !cfg!(feature = "parquet") {
+                continue;
+            }
+            let file = folder.name(name);
+            dovetail(&["run", &model, "-q", "-o", &file]).exits(0);
+            let within = ["--reference", &file, "--within", "1e-9"];
+            let runs = compare_json(&model, &within);
+            // What `run` would take, and nothing else.
+            assert_eq!(runs.len(), 1, "{model}");
+            for (name, error) in runs[0]["error"].as_object().unwrap() {
+                assert!(number(&error["max"]) < 1e-9, "{model}: {name}: {error}");
+            }
+        }
+    }
+    let file = folder.name("own.csv");
+    dovetail(&["run", &faults, "-q", "-o", &file]).exits(0);
+    let text = folder.read("own.csv");
+    let twice = text
+        .lines()
+        .filter(|line| line.starts_with("5.0,") || line.starts_with("5,"));
+    assert_eq!(twice.count(), 2, "an event has two rows");
+    // Another parameter shows.
+    let other = [
+        "--reference",
+        &file,
+        "--within",
+        "1e-3",
+        "--set",
+        "plant.k=1.1",
+        "-q",
+    ];
+    dovetail(&[&["compare", &faults], &other[..]].concat())
+        .exits(1)
+        .says(&["too far from the reference"]);
+    // Other methods may still be asked for.
+    let asked = ["--reference", &file, "--method", "predictive,missiles"];
+    assert_eq!(compare_json(&faults, &asked).len(), 2);
+}
+
 #[test]
 fn a_reference_that_cannot_be_used_is_refused_with_the_reason() {
     let folder = Folder::new();
     let cases = [
         ("time,prey.p\n0,1\n1,abc\n", "line 3"),
-        ("time,prey.p\n0,1\n1,2\n1,3\n", "not later"),
+        ("time,prey.p\n0,1\n1,2\n0.5,3\n", "earlier than 1"),
         ("t,prey.p\n0,1\n", "`time`"),
         ("time,prey.p\n", "no rows"),
         ("", "no rows"),

@@ -37,6 +37,7 @@ mod picture;
 mod plot;
 mod recorder;
 mod reference;
+mod reference_rows;
 mod requirement;
 mod run_page;
 mod schedule;

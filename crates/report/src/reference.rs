@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::ops::Range;
 use std::path::Path;
 
 use csv::StringRecord;
@@ -10,21 +9,20 @@ use csv::StringRecord;
 use dovetail_core::nearest;
 
 use crate::csv_file::TIME_UNIT;
-
-/// Times this near, as a fraction of the spacing of the rows, are the same time.
-const COINCIDENT: f64 = 1e-9;
+use crate::reference_rows::{Rows, Side};
 
 /// The largest reference that is read.
 const LARGEST: u64 = 1 << 30;
 
-/// A reference solution read from a CSV file: `time` first, then a column for each variable.
+/// A reference solution read from a CSV file: `time` first, then a column for each variable. Rows of one time are the sides of
+/// an event.
 ///
 /// A last line without its end is what is left of a row whose writer was killed, and is dropped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReferenceFile {
     file: String,
     names: Vec<String>,
-    times: Vec<f64>,
+    rows: Rows,
     columns: Vec<Vec<f64>>,
     /// Its last line had no end.
     torn: bool,
@@ -82,12 +80,11 @@ pub enum ReferenceError {
         text: String,
     },
 
-    /// A time that is not later than the one before.
+    /// A time that is earlier than the one before.
     #[error(
-        "line {line} of the reference {file}: the time {time} is not later than {previous} before \
-         it; keep one row for each time"
+        "line {line} of the reference {file}: the time {time} is earlier than {previous} before it"
     )]
-    NotIncreasing {
+    GoesBack {
         /// Which file.
         file: String,
         /// Which line, counted from 1.
@@ -149,6 +146,28 @@ impl ReferenceFile {
         Self::read_limited(source, file.into(), LARGEST)
     }
 
+    /// A reference of which the columns are known, `time` first; errors will call it `file`.
+    pub fn of_columns(
+        file: impl Into<String>,
+        names: Vec<String>,
+        columns: Vec<Vec<f64>>,
+    ) -> Result<Self, ReferenceError> {
+        let header: StringRecord = names.into();
+        let mut reference = Self::with_header(&file.into(), &header)?;
+        let mut columns = columns.into_iter();
+        for (row, time) in columns.next().unwrap_or_default().into_iter().enumerate() {
+            reference.check_goes_on(time, row as u64 + 1)?;
+            reference.rows.push(time);
+        }
+        reference.columns = columns.collect();
+        match reference.rows.is_empty() {
+            true => Err(ReferenceError::Empty {
+                file: reference.file,
+            }),
+            false => Ok(reference),
+        }
+    }
+
     fn read_limited(source: impl Read, file: String, limit: u64) -> Result<Self, ReferenceError> {
         let unreadable = |source| ReferenceError::Unreadable {
             file: file.clone(),
@@ -175,12 +194,12 @@ impl ReferenceFile {
         let mut record = StringRecord::new();
         while reader.read_record(&mut record).map_err(unreadable)? {
             // The second line may have units.
-            if !(reference.times.is_empty() && record.get(0) == Some(TIME_UNIT)) {
+            if !(reference.rows.is_empty() && record.get(0) == Some(TIME_UNIT)) {
                 reference.push(&record)?;
             }
         }
 
-        if reference.times.is_empty() {
+        if reference.rows.is_empty() {
             Err(ReferenceError::Empty { file })
         } else {
             Ok(reference)
@@ -206,7 +225,7 @@ impl ReferenceFile {
             file: file.into(),
             columns: vec![vec![]; names.len()],
             names,
-            times: vec![],
+            rows: Rows::default(),
             torn: false,
         }
     }
@@ -214,9 +233,9 @@ impl ReferenceFile {
     fn push(&mut self, record: &StringRecord) -> Result<(), ReferenceError> {
         let line = record.position().map_or(0, csv::Position::line);
         let time = self.number(record, 0, line)?;
-        self.check_increases(time, line)?;
+        self.check_goes_on(time, line)?;
 
-        self.times.push(time);
+        self.rows.push(time);
         for i in 0..self.columns.len() {
             let value = self.number(record, i + 1, line)?;
             self.columns[i].push(value);
@@ -224,9 +243,9 @@ impl ReferenceFile {
         Ok(())
     }
 
-    fn check_increases(&self, time: f64, line: u64) -> Result<(), ReferenceError> {
-        match self.times.last() {
-            Some(&previous) if time <= previous => Err(ReferenceError::NotIncreasing {
+    fn check_goes_on(&self, time: f64, line: u64) -> Result<(), ReferenceError> {
+        match self.rows.times().last() {
+            Some(&previous) if time < previous => Err(ReferenceError::GoesBack {
                 file: self.file.clone(),
                 line,
                 time,
@@ -268,19 +287,24 @@ impl ReferenceFile {
 
     /// The times of the rows.
     pub fn times(&self) -> &[f64] {
-        &self.times
+        self.rows.times()
     }
 
     /// A variable at `times`: the row itself where there is one, elsewhere the cubic through the
-    /// four rows around.
+    /// four rows around, as far as no event is among them. Of equal times the first is the near side of an event, and the
+    /// last the far side; a time that is there once is the far side of events of the reference.
     pub fn evaluate(&self, variable: &str, times: &[f64]) -> Result<Vec<f64>, ReferenceError> {
         let Some(position) = self.names.iter().position(|name| name == variable) else {
             return Err(self.missing(variable));
         };
         let column = &self.columns[position];
-        let values = times.iter().map(|&time| self.value_at(time, column));
+        let value = |position: usize| {
+            let side = Side::of(times, position);
+            let found = self.rows.value(times[position], side, column);
+            found.ok_or_else(|| self.out_of_range(times[position]))
+        };
 
-        values.collect()
+        (0..times.len()).map(value).collect()
     }
 
     fn missing(&self, variable: &str) -> ReferenceError {
@@ -294,60 +318,16 @@ impl ReferenceFile {
         }
     }
 
-    fn value_at(&self, time: f64, column: &[f64]) -> Result<f64, ReferenceError> {
-        // The interval that contains the time, or is the nearest to it.
-        let after = self.times.partition_point(|&t| t <= time);
-        let right = after.min(self.times.len() - 1);
-        let left = right.saturating_sub(1);
-
-        let near = COINCIDENT * (self.times[right] - self.times[left]);
-        for row in [left, right] {
-            if (time - self.times[row]).abs() <= near {
-                return Ok(column[row]);
-            }
-        }
-
-        self.check_covers(time)?;
-        let rows = self.four_rows_around(left);
-        Ok(lagrange(&self.times[rows.clone()], &column[rows], time))
-    }
-
-    fn check_covers(&self, time: f64) -> Result<(), ReferenceError> {
-        let first = self.times[0];
-        let last = self.times[self.times.len() - 1];
-        if (first..=last).contains(&time) {
-            return Ok(());
-        }
-
-        Err(ReferenceError::OutOfRange {
+    fn out_of_range(&self, time: f64) -> ReferenceError {
+        let times = self.rows.times();
+        ReferenceError::OutOfRange {
             file: self.file.clone(),
             time,
-            first,
-            last,
+            first: times[0],
+            last: times[times.len() - 1],
             torn: self.torn,
-        })
+        }
     }
-
-    /// Four rows, or as many as there are, with the interval that begins at `left` in their middle
-    /// where that is possible.
-    fn four_rows_around(&self, left: usize) -> Range<usize> {
-        let count = self.times.len();
-        let first = left.saturating_sub(1).min(count.saturating_sub(4));
-        first..(first + 4).min(count)
-    }
-}
-
-/// The polynomial through the points, at `time`.
-fn lagrange(times: &[f64], values: &[f64], time: f64) -> f64 {
-    let points = values.iter().enumerate();
-    points.map(|(i, value)| value * basis(times, i, time)).sum()
-}
-
-/// The polynomial that is 1 at the time at `position` and 0 at the others, at `time`.
-fn basis(times: &[f64], position: usize, time: f64) -> f64 {
-    let others = times.iter().enumerate().filter(|(j, _)| *j != position);
-    let factors = others.map(|(_, &other)| (time - other) / (times[position] - other));
-    factors.product()
 }
 
 #[cfg(test)]
@@ -431,8 +411,8 @@ mod tests {
             message("time,x\n0,\n").contains("line 2 of the reference ref.csv: `` in column `x`")
         );
         assert!(
-            message("time,x\n0,1\n\n1,1\n1,2\n")
-                .contains("line 5 of the reference ref.csv: the time 1 is not later")
+            message("time,x\n0,1\n\n1,1\n0.5,2\n")
+                .contains("line 5 of the reference ref.csv: the time 0.5 is earlier than 1")
         );
         assert!(message("time,x\n0,1\n1\n").contains("line: 3"));
         assert!(message("time,x\nNaN,1\n").contains("`NaN` in column `time`"));
