@@ -124,6 +124,10 @@ impl FitArguments {
         let options =
             processes::if_instances_are_single(options, scenario, true, Limits::default())?;
         let fit = Fit::new(scenario, &options, &self.vary, measured);
+        let fit = match self.changes.wants_rest() {
+            true => fit.and_then(Fit::starting_at_rest),
+            false => fit,
+        };
         let fit = fit.map_err(|error| sweep::refused(error, &self.vary))?;
         let cores = || available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let jobs = self.jobs.unwrap_or_else(cores);

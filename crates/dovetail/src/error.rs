@@ -24,6 +24,9 @@ pub enum Error {
     /// The errors of a run cannot be measured.
     #[error("{0}")]
     NoReference(Notice),
+    /// What was to be varied in a sweep cannot be.
+    #[error("{0}")]
+    NotVaried(String),
     /// Parameters cannot be fitted to data.
     #[error(transparent)]
     NoFit(#[from] FitError),
@@ -37,7 +40,7 @@ impl Error {
             Self::EndedEarly { message, .. } | Self::NoReference(message) => {
                 message.remedies.clone()
             }
-            Self::NoSuchVariable(_) | Self::NoFit(_) => Vec::new(),
+            Self::NoSuchVariable(_) | Self::NotVaried(_) | Self::NoFit(_) => Vec::new(),
         }
     }
 }

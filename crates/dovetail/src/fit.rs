@@ -13,7 +13,7 @@ use dovetail_study::{
 
 use crate::error::Error;
 use crate::execution::{Execution, Keep};
-use crate::run_at::{RunAt, can_be_parallel, options_of_each, sentences};
+use crate::run_at::{RunAt, can_be_parallel, check_varied, options_of_each, sentences};
 use crate::simulation::NEVER;
 
 /// Times this near to the ends of the run, as a part of it, are meant to be the ends.
@@ -45,6 +45,8 @@ pub struct Fit<'a> {
     jobs: NonZeroUsize,
     sample: usize,
     seed: u64,
+    /// Each run starts where its model is at rest.
+    from_rest: bool,
     warnings: Vec<String>,
 }
 
@@ -62,7 +64,11 @@ impl<'a> Fit<'a> {
             parameters.map(|factor| FitParameter::new(factor, scenario.start_value(&factor.name)));
         let parameters: Vec<FitParameter> =
             parameters.collect::<Result<_, _>>().map_err(not_fitted)?;
-        check_names(&parameters)?;
+        if parameters.is_empty() {
+            return Err(refused("nothing is varied".to_owned()));
+        }
+        let names = parameters.iter().map(|parameter| parameter.name.as_str());
+        check_varied(scenario, names).map_err(refused)?;
         scenario.check_method(options)?;
         let mut warnings = Vec::new();
         let measured = in_units_of_model(scenario, measured, &mut warnings)?;
@@ -76,6 +82,7 @@ impl<'a> Fit<'a> {
             jobs: NonZeroUsize::MIN,
             sample: 0,
             seed: 0,
+            from_rest: scenario.starts_at_rest(),
             warnings,
         };
         // A name that cannot be set is refused before the first run.
@@ -96,6 +103,14 @@ impl<'a> Fit<'a> {
         self.sample = points;
         self.seed = seed;
         self
+    }
+
+    /// Each run starts where the model with its values is at rest: the derivatives of all continuous states are zero. Refused
+    /// where a state cannot be set; a run for which there is no rest has failed.
+    pub fn starting_at_rest(mut self) -> Result<Self, Error> {
+        self.scenario.check_settable()?;
+        self.from_rest = true;
+        Ok(self)
     }
 
     /// What is fitted, and where the search starts.
@@ -163,7 +178,11 @@ impl<'a> Fit<'a> {
     fn varied(&self, point: &[f64]) -> Result<Scenario, Error> {
         let names = self.parameters.iter().map(|p| p.name.clone());
         let values: Vec<(String, f64)> = names.zip(point.iter().copied()).collect();
-        Ok(self.scenario.with_values(&values)?)
+        let mut scenario = self.scenario.with_values(&values)?;
+        if self.from_rest {
+            scenario.start_at_rest(&self.options)?;
+        }
+        Ok(scenario)
     }
 
     /// What the model says where something was measured.
@@ -225,19 +244,6 @@ fn not_fitted(StudyError(message): StudyError) -> Error {
 
 fn refused(message: String) -> Error {
     Error::NoFit(FitError::Data(message))
-}
-
-fn check_names(parameters: &[FitParameter]) -> Result<(), Error> {
-    if parameters.is_empty() {
-        return Err(refused("nothing is varied".to_owned()));
-    }
-    for (index, parameter) in parameters.iter().enumerate() {
-        let name = &parameter.name;
-        if parameters[..index].iter().any(|other| other.name == *name) {
-            return Err(refused(format!("`{name}` is varied twice")));
-        }
-    }
-    Ok(())
 }
 
 /// The data with full names, in the units of the model, in seconds.

@@ -26,6 +26,29 @@ pub(crate) fn can_be_parallel(scenario: &Scenario, options: &RunOptions) -> bool
     scenario.units().is_empty() || matches!(options.placement, Placement::Processes(_))
 }
 
+/// Refuses names under which one value is varied twice, and values that something else drives.
+pub(crate) fn check_varied<'a>(
+    scenario: &Scenario,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<(), String> {
+    let mut known: Vec<(String, &str)> = Vec::new();
+    for name in names {
+        let full = scenario.full_name(name);
+        if let Some((_, before)) = known.iter().find(|(known, _)| *known == full) {
+            return Err(format!(
+                "`{full}` is varied twice, as `{before}` and as `{name}`"
+            ));
+        }
+        if let Some(driver) = scenario.driver_of(&full) {
+            return Err(format!(
+                "`{full}` cannot be varied: {driver} gives it its values in every run"
+            ));
+        }
+        known.push((full, name));
+    }
+    Ok(())
+}
+
 /// One run that is to be made.
 pub(crate) struct RunAt<'a> {
     /// The model with its values.

@@ -14,7 +14,7 @@ use dovetail_study::{
 
 use crate::error::Error;
 use crate::execution::LEAST_ROWS;
-use crate::run_at::{RunAt, can_be_parallel, options_of_each, sentences};
+use crate::run_at::{RunAt, can_be_parallel, check_varied, options_of_each, sentences};
 
 /// Many runs of one model, each with other values.
 ///
@@ -42,6 +42,8 @@ pub struct Sweep<'a> {
     recorded: Vec<String>,
     jobs: NonZeroUsize,
     draws: bool,
+    /// Each run starts where its model is at rest.
+    from_rest: bool,
     /// Where whole trajectories go.
     folder: Option<PathBuf>,
 }
@@ -83,6 +85,7 @@ impl<'a> Sweep<'a> {
         let options = options_of_each(options);
         let first = readable(scenario, &design)?;
         scenario.check_method(&options)?;
+        check_names(scenario, &design)?;
         let recorded = recorded(&first, record)?;
         let kept = kept(&first, keep, &recorded)?;
 
@@ -94,6 +97,7 @@ impl<'a> Sweep<'a> {
             recorded,
             jobs: NonZeroUsize::MIN,
             draws: false,
+            from_rest: scenario.starts_at_rest(),
             folder: None,
         })
     }
@@ -105,6 +109,14 @@ impl<'a> Sweep<'a> {
             self.jobs = jobs;
         }
         self
+    }
+
+    /// Each run starts where the model with its values is at rest: the derivatives of all continuous states are zero. Refused
+    /// where a state cannot be set; a run for which there is no rest has failed.
+    pub fn starting_at_rest(mut self) -> Result<Self, Error> {
+        self.scenario.check_settable()?;
+        self.from_rest = true;
+        Ok(self)
     }
 
     /// Runs hand on curves of their first variables: [`FAN_CURVES`] runs, or all where there are fewer.
@@ -195,7 +207,11 @@ impl<'a> Sweep<'a> {
         point: &[f64],
         interrupted: &AtomicBool,
     ) -> Result<KeptOfRun, String> {
-        let scenario = varied(self.scenario, &self.design, point).map_err(sentences)?;
+        let mut scenario = varied(self.scenario, &self.design, point).map_err(sentences)?;
+        if self.from_rest {
+            let found = scenario.start_at_rest(&self.options);
+            found.map_err(sentences)?;
+        }
         let file = self
             .folder
             .as_ref()
@@ -248,6 +264,12 @@ impl<'a> Sweep<'a> {
         };
         recorder.with_rows(rows).with_both_sides()
     }
+}
+
+/// Refuses what is varied twice under two names, and what has no effect.
+fn check_names(scenario: &Scenario, design: &Design) -> Result<(), Error> {
+    let names = design.factors().iter().map(|factor| factor.name.as_str());
+    check_varied(scenario, names).map_err(Error::NotVaried)
 }
 
 /// The model with the values of a point.

@@ -179,7 +179,11 @@ impl SweepArguments {
     /// What the model gives as a box and nobody varies otherwise.
     fn boxes(&self, scenario: &Scenario) -> Vec<Factor> {
         let mut boxes = scenario.given_boxes();
-        boxes.retain(|given| self.vary.iter().all(|factor| factor.name != given.name));
+        let varied = self.vary.iter();
+        let varied: Vec<String> = varied
+            .map(|factor| scenario.full_name(&factor.name))
+            .collect();
+        boxes.retain(|given| !varied.contains(&given.name));
         let factor = |given: dovetail::scenario::GivenBox| Factor {
             name: given.name,
             values: Values::Range {

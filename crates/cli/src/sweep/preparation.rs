@@ -17,6 +17,10 @@ pub(crate) fn prepared<'a>(
     let options = arguments.options(scenario)?;
     let kept = arguments.kept();
     let sweep = Sweep::new(scenario, &options, design, &kept, &arguments.record);
+    let sweep = match arguments.changes.wants_rest() {
+        true => sweep.and_then(Sweep::starting_at_rest),
+        false => sweep,
+    };
     let sweep = sweep.map_err(|error| refused(error, &arguments.vary))?;
     output::restore_working_directory();
     Ok(arguments.completed(sweep))
