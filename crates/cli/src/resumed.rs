@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::RunArguments;
 use crate::failure::Failure;
+use crate::made_from;
 use crate::output;
 
 /// A run that goes on.
@@ -66,22 +67,7 @@ impl Origin {
             let argument = argument.display();
             Failure::misuse(format!("--checkpoint: the argument {argument} is no text"))
         })?;
-        let units = scenario.units();
-        let changes = &run.shared.changes;
-        let mut paths = vec![run.model.as_path()];
-        paths.extend(changes.parameters.iter().map(PathBuf::as_path));
-        paths.extend(units.iter().map(|(_, prepared)| prepared.fmu().path()));
-        paths.extend(scenario.input_tables());
-
-        let mut files: Vec<(PathBuf, String)> = Vec::new();
-        for path in paths {
-            let path = output::from_home(path);
-            if files.iter().all(|(known, _)| *known != path) {
-                let found = fingerprint(&path);
-                let found = found.map_err(|error| refuse(&path, &error.to_string()))?;
-                files.push((path, found));
-            }
-        }
+        let files = made_from::files(&run.model, &run.shared.changes, scenario)?;
         Ok(Self {
             arguments,
             folder: output::from_home(Path::new("")),

@@ -179,6 +179,51 @@ fn the_file_of_another_sweep_is_refused() {
 }
 
 #[test]
+fn a_sweep_goes_on_with_the_same_model_and_options_only() {
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(example("car")).expect("the model");
+    let model = folder.file("car.toml", &text);
+    let table = folder.file("t.csv", "time,controller.gain\n0,300\n40,400\n");
+    let vary = ["--vary", "car.m=900:1100:3", "--input", &table];
+    let run = |more: &[&str]| sweep(&folder, &model, &[&vary[..], more].concat());
+    let (done, whole) = run(&["--set", "car.x=1"]);
+    done.exits(0);
+    // One row is missing.
+    let lines: Vec<&str> = whole.lines().take(3).collect();
+    let torn = lines.join("\n") + "\n";
+    let rows = folder.name("rows.csv");
+    let refused = |more: &[&str], words: &[&str]| {
+        std::fs::write(&rows, &torn).expect("written");
+        let (done, text) = run(&[more, &["--resume"]].concat());
+        done.exits(2).says(words);
+        assert_eq!(text, torn);
+    };
+    refused(
+        &[],
+        &["--resume", "made with --set car.x=1", "is without --set"],
+    );
+    let set = ["--set", "car.x=1"];
+    refused(
+        &[&set[..], &["--method", "jacobi"]].concat(),
+        &["made without --method", "is with --method jacobi"],
+    );
+    folder.file("t.csv", "time,controller.gain\n0,300\n40,401\n");
+    refused(&set, &["t.csv has changed"]);
+    folder.file("t.csv", "time,controller.gain\n0,300\n40,400\n");
+    folder.file("car.toml", text.replacen("stop-time", " stop-time", 1));
+    refused(&set, &["car.toml has changed"]);
+    folder.file("car.toml", &text);
+    std::fs::write(&rows, &torn).expect("written");
+    let (done, again) = run(&[&set[..], &["--resume", "--jobs", "1"]].concat());
+    done.exits(0);
+    assert_eq!(again, whole);
+
+    std::fs::remove_file(format!("{rows}.made-with.json")).expect("it is there");
+    let (done, _) = run(&[&set[..], &["--resume"]].concat());
+    done.exits(0).says(&["note:", "is not known"]);
+}
+
+#[test]
 fn a_time_limit_keeps_what_is_there() {
     let folder = Folder::new();
     let arguments = ["--vary", "car.m=900:1100:100000", "--time-limit", "0.5"];

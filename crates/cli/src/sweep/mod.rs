@@ -1,6 +1,7 @@
 //! `dovetail sweep`.
 
 mod arguments;
+mod made_with;
 pub(crate) mod on_ranks;
 mod preparation;
 mod table;
@@ -12,6 +13,7 @@ pub(crate) use preparation::refused;
 use crate::arguments::{check_distinct, refuse_to_replace};
 use crate::failure::Failure;
 use crate::output::{self, Page};
+use made_with::MadeWith;
 use preparation::prepared;
 use table::Table;
 use target::Target;
@@ -29,7 +31,8 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<(), Failure> {
     }
     let sweep = prepared(arguments, &scenario)?;
     arguments.empty_trajectories()?;
-    let (mut file, before) = target.open(&sweep, arguments.resume)?;
+    let made_with = MadeWith::of(arguments, &scenario)?;
+    let (mut file, before) = target.open(&sweep, &made_with, arguments.resume)?;
     let page = Page::wanted(arguments.report.as_deref())?;
 
     let needs_all = page.is_some() || target.needs_all();

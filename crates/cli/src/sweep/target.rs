@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use dovetail::Sweep;
 use dovetail::study::{ResumeError, Row, RowFile};
 
+use super::made_with::MadeWith;
 use super::table::Table;
 use crate::failure::Failure;
 use crate::output;
@@ -50,7 +51,29 @@ impl Target {
     }
 
     /// The file of lines, and the rows that it has where the sweep goes on.
-    pub fn open(&self, sweep: &Sweep<'_>, resume: bool) -> Result<(RowFile, Vec<Row>), Failure> {
+    pub fn open(
+        &self,
+        sweep: &Sweep<'_>,
+        made_with: &MadeWith,
+        resume: bool,
+    ) -> Result<(RowFile, Vec<Row>), Failure> {
+        let opened = self.open_rows(sweep, made_with, resume)?;
+        let written = made_with.write(&self.made_with());
+        written.map_err(|error| Failure::cannot_write(&self.named, error))?;
+        Ok(opened)
+    }
+
+    /// The file that says what the rows are made with.
+    fn made_with(&self) -> PathBuf {
+        MadeWith::path(&output::from_home(&self.named))
+    }
+
+    fn open_rows(
+        &self,
+        sweep: &Sweep<'_>,
+        made_with: &MadeWith,
+        resume: bool,
+    ) -> Result<(RowFile, Vec<Row>), Failure> {
         let columns = sweep.columns();
         if !resume {
             let file = RowFile::create(&self.lines, &columns);
@@ -60,10 +83,34 @@ impl Target {
 
         self.check_rows_are_there()?;
         let resumed = RowFile::resume(&self.lines, &columns, sweep.design());
-        resumed.map_err(|error| match error {
+        let (file, rows) = resumed.map_err(|error| match error {
             ResumeError::File(error) => Failure::cannot_write(&self.named, error),
             ResumeError::Other(error) => self.refused(&error.to_string()),
-        })
+        })?;
+        if !rows.is_empty() {
+            self.check_made_with(made_with)?;
+        }
+        Ok((file, rows))
+    }
+
+    /// Refuses to go on with rows of another model or of other options.
+    fn check_made_with(&self, now: &MadeWith) -> Result<(), Failure> {
+        let path = self.made_with();
+        let before = MadeWith::read(&path);
+        let before = before.map_err(|error| {
+            self.refused(&format!("{} cannot be read: {error}", path.display()))
+        })?;
+        let Some(before) = before else {
+            output::complain(&format!(
+                "note: {} is not there: whether the rows are those of this model and these options is not known\n",
+                path.display()
+            ));
+            return Ok(());
+        };
+        match now.difference(&before) {
+            Some(what) => Err(self.refused(&what)),
+            None => Ok(()),
+        }
     }
 
     /// A Parquet file without lines beside it is complete.
@@ -91,6 +138,7 @@ impl Target {
         written.map_err(|error| Failure::Sweep(output::not_written(&self.named, &error)))?;
         if table.is_complete() {
             let _ = std::fs::remove_file(&self.lines);
+            let _ = std::fs::remove_file(self.made_with());
         }
         Ok(())
     }
