@@ -35,6 +35,7 @@ mod paper_table;
 mod parquet_file;
 mod picture;
 mod plot;
+mod recent_points;
 mod recorder;
 mod reference;
 mod requirement;
