@@ -32,7 +32,11 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     if arguments.json {
         return output::print_json(&json::findings(&scenario, &options, chosen)?);
     }
-    output::print(&findings(&scenario, &options, chosen)?)
+    let findings = findings(&scenario, &options, chosen)?;
+    if arguments.quiet {
+        return Ok(());
+    }
+    output::print(&findings)
 }
 
 fn findings(

@@ -57,12 +57,12 @@ mod wrap;
 
 pub use band::Band;
 pub use compare_page::{ComparisonPage, RunCurves};
-pub use comparison::comparison_table;
+pub use comparison::{NOT_VARIED, comparison_table};
 pub use csv_file::CsvFile;
 pub use enclose_page::{AnsweredRequirement, EnclosurePage};
-pub use enclosure::EnclosureSummary;
+pub use enclosure::{EnclosureSummary, LooseBound};
 pub use envelope::{Envelope, MOST_ROWS};
-pub use errors::{ErrorMeasures, measure, measured_order};
+pub use errors::{ErrorMeasures, Measure, measure, measured_order};
 pub use linear_model::LinearModel;
 pub use mat_file::MatFile;
 pub use mat_trajectory::MatTrajectory;
