@@ -320,7 +320,7 @@ warning: `imposed-step` has no meaning
         }
         .to_text();
         assert!(
-            text.contains("bounds    proved, but wide: `one.x` is within 2.104e4"),
+            text.contains("bounds    proved, but wide: `one.x` is within 21041 at"),
             "{text}"
         );
     }

@@ -203,11 +203,20 @@ impl Variables {
         }
     }
 
+    /// The variable whose name without its system is nearest to what was written.
+    fn nearest_without_system(&self, pattern: &str) -> Option<&str> {
+        let bare = |name: &'_ str| name.split_once('.').map(|(_, bare)| bare.to_owned());
+        let all: Vec<String> = self.names().filter_map(bare).collect();
+        let meant = nearest(pattern, all.iter().map(String::as_str))?;
+        self.names()
+            .find(|name| bare(name).as_deref() == Some(meant))
+    }
+
     fn unknown(&self, pattern: &str) -> UnknownPattern {
         let meant = if glob::has_wildcard(pattern) {
             None
         } else {
-            nearest(pattern, self.names())
+            nearest(pattern, self.names()).or_else(|| self.nearest_without_system(pattern))
         };
         UnknownPattern::NoMatch {
             pattern: pattern.into(),
@@ -352,6 +361,11 @@ mod tests {
         assert_eq!(
             unknown.to_string(),
             "no variable matches `spring.hat`; did you mean `spring.heat`?"
+        );
+        let without_system = names(&["het"]).unwrap_err().to_string();
+        assert_eq!(
+            without_system,
+            "no variable matches `het`; did you mean `spring.heat`?"
         );
         assert_eq!(
             names(&["engine.*"]).unwrap_err().to_string(),
