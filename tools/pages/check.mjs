@@ -1,5 +1,6 @@
 // Clicks, zooms, toggles, searches and reads on the pages of a folder, at two widths, light and dark.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { launch, open, settled } from "./browser.mjs";
 
@@ -12,11 +13,12 @@ const VIEWS = [
   { width: 400, scheme: "dark" },
 ];
 let claims = 0;
+/** One browser for all: each view has a context of its own. */
+const browser = await launch();
 
 /** Runs a claim about a page in each view; nothing may go wrong on the way. */
 async function claim(text, name, check, views = VIEWS) {
   for (const view of views) {
-    const browser = await launch();
     const { page, troubles, close } = await open(browser, file(name), view);
     try {
       await check(page, view);
@@ -28,7 +30,6 @@ async function claim(text, name, check, views = VIEWS) {
       throw error;
     } finally {
       await close();
-      await browser.close();
     }
     claims++;
     if (process.env.VERBOSE) console.log(`${text} (${view.width} px, ${view.scheme})`);
@@ -134,6 +135,119 @@ await claim("the theme changes and stays readable", "run.html", async (page, { s
   assert.equal(name, scheme === "light" ? "dark" : "light");
 });
 
+/** The range of x of the results. */
+const range = page => page.evaluate(() => window.page.figure.range);
+/** A place in the first plot, as parts of its width and height. */
+async function placeIn(page, across, down = 0.5) {
+  const over = page.locator("#figure .over").first();
+  await over.scrollIntoViewIfNeeded();
+  const [x, y, w, h] = await page.evaluate(() => {
+    const { over, frame } = window.page.figure.panels[0];
+    const box = over.getBoundingClientRect();
+    return [box.left + frame.px(frame.x0), box.top + 8, frame.w, frame.h];
+  });
+  return [x + across * w, y + down * h];
+}
+const near = (found, expected, tolerance) =>
+  assert.ok(Math.abs(found - expected) <= tolerance, `${found} is not ${expected} ± ${tolerance}`);
+
+await claim(
+  "dragging zooms, with Shift it pans, and a double click shows all",
+  "run.html",
+  async page => {
+    const [start, stop] = await range(page);
+    const span = stop - start;
+    await page.mouse.move(...(await placeIn(page, 0.25)));
+    await page.mouse.down();
+    await page.mouse.move(...(await placeIn(page, 0.75)), { steps: 5 });
+    await page.mouse.up();
+    await settled(page);
+    let [low, high] = await range(page);
+    near(low, start + 0.25 * span, 0.01 * span);
+    near(high, start + 0.75 * span, 0.01 * span);
+
+    await page.keyboard.down("Shift");
+    await page.mouse.move(...(await placeIn(page, 0.5)));
+    await page.mouse.down();
+    await page.mouse.move(...(await placeIn(page, 0.7)), { steps: 5 });
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    await settled(page);
+    const before = low;
+    [low, high] = await range(page);
+    near(low, before - 0.2 * 0.5 * span, 0.01 * span);
+    near(high - low, 0.5 * span, 0.01 * span);
+
+    await page.mouse.dblclick(...(await placeIn(page, 0.5)));
+    await settled(page);
+    assert.deepEqual(await range(page), [start, stop]);
+  },
+  VIEWS.slice(0, 2),
+);
+
+await claim(
+  "two fingers zoom in, and one reads values",
+  "run.html",
+  async page => {
+    const [start, stop] = await range(page);
+    const [middle, y] = await placeIn(page, 0.5);
+    const touch = (type, pointerId, x) =>
+      page.evaluate(
+        ([type, pointerId, clientX, clientY]) => {
+          const how = { pointerId, clientX, clientY, pointerType: "touch", bubbles: true, button: 0 };
+          window.page.figure.panels[0].over.dispatchEvent(new PointerEvent(type, how));
+        },
+        [type, pointerId, x, y],
+      );
+    await touch("pointerdown", 1, middle - 30);
+    await settled(page);
+    assert.match(await clock(page), /^t = /);
+    await touch("pointerdown", 2, middle + 30);
+    await touch("pointermove", 1, middle - 90);
+    await touch("pointermove", 2, middle + 90);
+    await touch("pointerup", 1, middle - 90);
+    await touch("pointerup", 2, middle + 90);
+    await settled(page);
+    const [low, high] = await range(page);
+    near((high - low) / (stop - start), 1 / 3, 0.02);
+  },
+  VIEWS.slice(2),
+);
+
+await claim("texts stay within the boxes of the graph", "run.html", async page => {
+  const outside = await page.evaluate(() => {
+    const inside = (text, box) => text.left >= box.left - 1 && text.right <= box.right + 1;
+    return [...document.querySelectorAll("#graph .system")].flatMap(system => {
+      const box = system.querySelector("rect").getBoundingClientRect();
+      const texts = [...system.querySelectorAll("text")];
+      return texts.filter(text => !inside(text.getBoundingClientRect(), box)).map(text => text.textContent);
+    });
+  });
+  assert.deepEqual(outside, []);
+});
+
+await claim("one variable is drawn over another, and figures are saved", "run.html", async page => {
+  await page.click("#orbit summary");
+  await settled(page);
+  const across = page.locator("#orbitfigure select").first();
+  await across.selectOption("right.velocity");
+  await settled(page);
+  assert.equal(await page.evaluate(() => window.page.orbits.options.label), "right.velocity [m/s]");
+  const points = await page.evaluate(() => window.page.orbits.curves[0].x.length);
+  assert.ok(points > 100, `${points} points`);
+
+  const save = async kind => {
+    const button = page.locator("#figure .tools button", { hasText: kind });
+    const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+    return [download.suggestedFilename(), readFileSync(await download.path())];
+  };
+  const [name, svg] = await save("SVG");
+  assert.equal(name, "two-mechanical-bodies-results.svg");
+  assert.match(svg.toString(), /^<svg xmlns.*left\.position.*<path/s);
+  const [, png] = await save("PNG");
+  assert.equal(png.subarray(1, 4).toString(), "PNG");
+});
+
 await claim("a run that diverges is called not usable", "diverged.html", async page => {
   assert.match(await text(page, "#verdict strong"), /^Not usable/);
 });
@@ -142,6 +256,39 @@ await claim("events say what jumps", "events.html", async page => {
   const events = await page.evaluate(() => window.page.figure.events);
   assert.ok(events.length > 0 && events[0].text.includes("→"), JSON.stringify(events.slice(0, 3)));
 });
+
+await claim(
+  "the text of an event appears at its line",
+  "events.html",
+  async page => {
+    const ink = () =>
+      page.evaluate(() => {
+        const { figure } = window.page;
+        const { over, frame } = figure.panels[0];
+        const x = frame.px(figure.events[0].time);
+        const ratio = over.width / frame.width;
+        const { data } = over.getContext("2d").getImageData((x + 8) * ratio, 12 * ratio, 40 * ratio, 10 * ratio);
+        return data.filter((value, i) => i % 4 === 3 && value > 0).length;
+      });
+    const part = await page.evaluate(() => {
+      const { figure } = window.page;
+      const { frame } = figure.panels[0];
+      return (frame.px(figure.events[0].time) - frame.px(frame.x0)) / frame.w;
+    });
+    await page.mouse.move(...(await placeIn(page, part + 0.1)));
+    await settled(page);
+    assert.equal(await ink(), 0);
+    await page.mouse.move(...(await placeIn(page, part)));
+    await settled(page);
+    assert.ok((await ink()) > 100);
+  },
+  VIEWS.slice(0, 2),
+);
+
+await claim("a model without connections speaks of none", "million.html", async page => {
+  assert.equal(await page.locator("#graph .key").count(), 0);
+  assert.doesNotMatch(await text(page, "#structure header"), /connection/);
+}, [VIEWS[0]]);
 
 await claim("a comparison sorts its table and draws what is ticked", "compare.html", async page => {
   const first = () => text(page, "#runs tbody tr:first-child td:nth-child(5)");
@@ -182,6 +329,22 @@ await claim(
       }
       return all;
     });
+    const peak = await page.evaluate(async () => {
+      const { figure } = window.page;
+      figure.reset();
+      await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+      const panel = figure.panels.find(panel => panel.curves.some(curve => curve.name === "wave.height"));
+      const { px, py } = panel.frame;
+      const ratio = panel.base.width / panel.frame.width;
+      const ctx = panel.base.getContext("2d");
+      const { data } = ctx.getImageData((px(5.3) - 3) * ratio, (py(8) - 1) * ratio, 6 * ratio, 8 * ratio);
+      // Colors of curves are strong, those of the grid are not.
+      const colored = i => Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]);
+      let found = 0;
+      for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 100 && colored(i) > 60) found++;
+      return found;
+    });
+    assert.ok(peak > 0, "the peak at 5.3 s is not drawn");
     const points = await page.evaluate(() => window.page.variables[0].x.length);
     assert.ok(points >= 900000, `${points} points`);
     console.log(`${points} points: frames of ${times.map(t => t.toFixed(1)).join(", ")} ms while zooming in`);
@@ -189,4 +352,5 @@ await claim(
   [VIEWS[0]],
 );
 
+await browser.close();
 console.log(`${claims} claims hold.`);

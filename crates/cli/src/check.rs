@@ -13,6 +13,14 @@ use crate::processes::{self, Limits};
 use crate::words::{self, counted, step_rule, yes_or_no};
 
 pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
+    let checked = check_model(arguments);
+    if let (true, Err(failure)) = (arguments.json, &checked) {
+        output::print_json(&json::mistakes(&arguments.model, failure))?;
+    }
+    checked
+}
+
+fn check_model(arguments: &CheckArguments) -> Result<(), Failure> {
     let mut scenario = arguments.changes.load_to_check(&arguments.model)?;
     let choices =
         arguments
@@ -32,7 +40,11 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     if arguments.json {
         return output::print_json(&json::findings(&scenario, &options, chosen)?);
     }
-    output::print(&findings(&scenario, &options, chosen)?)
+    let findings = findings(&scenario, &options, chosen)?;
+    if arguments.quiet {
+        return Ok(());
+    }
+    output::print(&findings)
 }
 
 fn findings(

@@ -10,7 +10,7 @@ use dovetail::export::{
 };
 use dovetail::scenario::FaceRole;
 
-use crate::arguments::{ChangeArguments, InterfaceArgument};
+use crate::arguments::{ChangeArguments, InterfaceArgument, heading};
 use crate::failure::Failure;
 use crate::names;
 use crate::output;
@@ -26,30 +26,30 @@ pub(crate) struct ExportArguments {
     pub model: PathBuf,
 
     /// The FMU to write
-    #[arg(long, short, value_name = "OUT.fmu")]
+    #[arg(long, short, value_name = "OUT.fmu", help_heading = heading::RESULTS)]
     pub output: PathBuf,
 
     /// The version of FMI
-    #[arg(long, value_name = "2|3", default_value = "2", value_parser = ["2", "3"])]
+    #[arg(long, value_name = "2|3", default_value = "2", value_parser = ["2", "3"], help_heading = heading::RESULTS)]
     pub fmi: String,
 
     /// Show these outputs and parameters only (a pattern with * and ?); may be given again [default: all]
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", help_heading = heading::RESULTS)]
     pub expose: Vec<String>,
 
-    /// Coupling method of every run of the FMU [default: the model's, or else auto, decided now]
-    #[arg(long, short, value_name = "M", value_parser = names::METHODS)]
+    /// Coupling method of every run of the FMU; without it that of the model, or what auto takes now
+    #[arg(long, short, value_name = "M", value_parser = names::METHODS, help_heading = heading::METHOD)]
     pub method: Option<String>,
 
     /// Macro-step inside [default: 1/500 of the model's run, or chosen by the methods that can]
-    #[arg(long, short, value_name = "H", allow_negative_numbers = true)]
+    #[arg(long, short, value_name = "H", allow_negative_numbers = true, help_heading = heading::METHOD)]
     pub step: Option<String>,
 
     #[command(flatten)]
     pub changes: ChangeArguments,
 
-    /// Say nothing that is not an error
-    #[arg(long, short)]
+    /// Print errors only
+    #[arg(long, short, help_heading = heading::RESULTS)]
     pub quiet: bool,
 }
 

@@ -14,7 +14,7 @@ use dovetail::study::{
 use dovetail::{Error, Fit};
 use serde_json::{Value, json};
 
-use crate::arguments::{ChangeArguments, refuse_to_replace, thread_count};
+use crate::arguments::{ChangeArguments, heading, refuse_to_replace, thread_count};
 use crate::failure::Failure;
 use crate::names;
 use crate::output::{self, Page};
@@ -28,46 +28,46 @@ pub(crate) struct FitArguments {
     pub model: PathBuf,
 
     /// What was measured: the time, then a column for each variable, with its unit in the head where that differs
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", help_heading = heading::STUDY)]
     pub data: PathBuf,
 
     /// Fit a parameter, or the start value of a state or an input, between LO and HI; may be given again
-    #[arg(long, value_name = "NAME=LO:HI", required = true, value_parser = sweep::factor)]
+    #[arg(long, value_name = "NAME=LO:HI", required = true, value_parser = sweep::factor, help_heading = heading::STUDY)]
     pub vary: Vec<Factor>,
 
     /// Start at the best of N points within the bounds, or at the values of the model [default: 0]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = heading::STUDY)]
     pub sample: usize,
 
     /// Names the choice of these points
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, help_heading = heading::STUDY)]
     pub seed: u64,
 
     /// So many runs at a time [default: one for each core; models with FMUs have one]
-    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true, help_heading = heading::STUDY)]
     pub jobs: Option<NonZeroUsize>,
 
-    /// Coupling method [default: the model's, or else auto]
-    #[arg(long, short, value_name = "M", value_parser = names::METHODS)]
+    /// Coupling method; without it that of the model, or auto
+    #[arg(long, short, value_name = "M", value_parser = names::METHODS, help_heading = heading::METHOD)]
     pub method: Option<String>,
 
     /// Macro-step [default: 1/500 of the run, or chosen by the methods that can]
-    #[arg(long, short, value_name = "H", allow_negative_numbers = true)]
+    #[arg(long, short, value_name = "H", allow_negative_numbers = true, help_heading = heading::METHOD)]
     pub step: Option<String>,
 
     #[command(flatten)]
     pub changes: ChangeArguments,
 
     /// Write a page with the measured points over the curves before and after
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", help_heading = heading::RESULTS)]
     pub report: Option<PathBuf>,
 
-    /// Say nothing that is not an error
-    #[arg(long, short)]
+    /// Print errors only
+    #[arg(long, short, help_heading = heading::RESULTS)]
     pub quiet: bool,
 
     /// Print what was found as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RESULTS)]
     pub json: bool,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct LinearizeArguments {
     #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = heading::METHOD)]
     pub at: Option<f64>,
 
-    /// Coupling method of the run to that time [default: the model's, or else auto]
+    /// Coupling method of the run to that time; without it that of the model, or auto
     #[arg(long, short, value_name = "M", value_parser = names::METHODS, help_heading = heading::METHOD)]
     pub method: Option<String>,
 

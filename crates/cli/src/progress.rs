@@ -1,9 +1,11 @@
 //! A progress bar on a terminal.
 
+use std::fmt::Write;
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use dovetail::core::{Error, Exchange, FlatRows, Need, Observer};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// Communications between two looks at the clock: a bar must not cost what it shows.
 const STRIDE: u32 = 64;
@@ -27,11 +29,11 @@ impl Progress {
             ProgressDrawTarget::hidden()
         };
         let bar = ProgressBar::with_draw_target(Some(PARTS as u64), target);
-        let style =
-            ProgressStyle::with_template("{prefix} [{bar:40}] {percent}% {msg} (left: {eta})");
+        let style = ProgressStyle::with_template("{prefix} [{bar:40}] {percent}% {msg}{left}");
         bar.set_style(
             style
                 .expect("BUG: a template that indicatif knows")
+                .with_key("left", time_left)
                 .progress_chars("=> "),
         );
         bar.set_prefix(what);
@@ -93,6 +95,15 @@ impl Observer for Progress {
     }
 }
 
+/// The time that the rest takes; nothing as long as nothing is known of it.
+fn time_left(state: &ProgressState, text: &mut dyn Write) {
+    let eta = state.eta();
+    if eta >= Duration::from_secs(1) {
+        // A bar that misses its time left is a bar.
+        let _ = write!(text, " (left: {})", HumanDuration(eta));
+    }
+}
+
 /// The bar of many runs.
 pub(crate) struct SweepProgress(ProgressBar);
 
@@ -106,11 +117,11 @@ impl SweepProgress {
             ProgressDrawTarget::hidden()
         };
         let bar = ProgressBar::with_draw_target(Some(runs as u64), target);
-        let style =
-            ProgressStyle::with_template("[{bar:40}] {pos} of {len} runs{msg} (left: {eta})");
+        let style = ProgressStyle::with_template("[{bar:40}] {pos} of {len} runs{msg}{left}");
         bar.set_style(
             style
                 .expect("BUG: a template that indicatif knows")
+                .with_key("left", time_left)
                 .progress_chars("=> "),
         );
         // What is there took no time now: the time left is that of the rest.

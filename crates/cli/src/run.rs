@@ -74,6 +74,9 @@ pub(crate) fn carry_out(
         page.write(&run_page(&scenario, &done, &shown, &origin).unwrap_or_default())?;
     }
 
+    if shared.json && !record.is_empty() {
+        done.summary.restrict_final_values(&selection.names());
+    }
     show(&done.summary, shared)?;
     end(done.summary)
 }

@@ -151,6 +151,30 @@ fn a_line_without_end_is_shown_in_part() {
 }
 
 #[test]
+fn mistakes_can_be_had_as_json_with_their_places() {
+    let folder = Folder::new();
+    let text = "[model]\nstop-time = 1.0\n[systems.a]\nstates = { x = 1.0 }\n\
+                equations = \"der(x) = -y\"\n";
+    let model = folder.file("model.toml", text);
+    let done = dovetail(&["check", &model, "--json"]).exits(2);
+    let found: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(found["mistakes"][0]["line"], 5);
+    assert!(
+        found["mistakes"][0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("`y`"),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_quiet_check_says_nothing_of_a_model_without_mistakes() {
+    let done = dovetail(&["check", &example("damping-reaction"), "--quiet"]).exits(0);
+    assert_eq!(done.out, "");
+}
+
+#[test]
 fn what_a_check_finds_can_be_had_as_json() {
     let done = dovetail(&["check", &example("damping-reaction"), "--json"]).exits(0);
     let found: serde_json::Value = serde_json::from_str(&done.out).unwrap();

@@ -574,3 +574,84 @@ fn the_table_is_printed_for_a_paper() {
     let count = |line: &str| line.split(',').count();
     assert_eq!(count(lines[0]), count(lines[1]));
 }
+
+#[test]
+fn without_methods_and_steps_every_method_runs_with_three_settings() {
+    let runs = compare_json(&example("lotka-volterra"), &[]);
+    let of = |method: &str| -> Vec<&Value> {
+        runs.iter().filter(|run| run["method"] == method).collect()
+    };
+
+    let jacobi = of("jacobi");
+    let steps: Vec<f64> = jacobi.iter().map(|run| number(&run["step"])).collect();
+    assert_eq!(steps, [0.16, 0.04, 0.01]);
+    assert_near(number(&jacobi[2]["order"]["prey.population"]), 1.0, 0.1);
+
+    let predictive = of("predictive");
+    let tolerance = |run: &&Value| run["options"]["tolerance"].clone();
+    let tolerances: Vec<Value> = predictive.iter().map(tolerance).collect();
+    assert_eq!(tolerances, ["1e-4", "1e-6", "1e-8"]);
+    let errors = predictive.iter().map(|run| nrmse(run, "prey.population"));
+    assert!(
+        errors
+            .collect::<Vec<_>>()
+            .is_sorted_by(|one, other| one > other)
+    );
+}
+
+#[test]
+fn where_an_accuracy_is_demanded_no_run_is_made_coarser() {
+    let model = example("lotka-volterra");
+    let json = dovetail(&["compare", &model, "--within", "0.5", "--json"])
+        .exits(0)
+        .json();
+    let methods = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| run["method"].clone());
+    let methods: Vec<Value> = methods.collect();
+    let mut once = methods.clone();
+    once.dedup();
+    assert_eq!(methods, once);
+}
+
+#[test]
+fn a_coarser_run_that_nobody_asked_for_may_fail() {
+    let folder = Folder::new();
+    // Jacobi's own step of 0.02 s is stable, four times of it is not.
+    let text = "[model]\nstop-time = 10.0\n[systems.a]\ninputs = { u = 0.0 }\nstates = { x = 1.0 }\n\
+                equations = \"der(x) = -30*u\"\noutputs = { y = \"x\" }\n[systems.b]\ninputs = { u = 1.0 }\n\
+                outputs = { y = \"u\" }\n[[connections]]\nfrom = \"a.y\"\nto = \"b.u\"\n\
+                [[connections]]\nfrom = \"b.y\"\nto = \"a.u\"\n";
+    let model = folder.file("model.toml", text);
+    dovetail(&["compare", &model, "--json"]).exits(0);
+}
+
+#[test]
+fn errors_can_be_shown_by_their_l2_norm() {
+    let arguments = ["--method", "jacobi", "--record", "prey.population"];
+    let model = example("lotka-volterra");
+    let error = compare_json(&model, &arguments)[0]["error"]["prey.population"].clone();
+    let csv = ["--format", "csv", "--measure", "l2"];
+    let table = dovetail(&[&["compare", &model], &arguments[..], &csv].concat()).exits(0);
+    let text = &table.out;
+    assert!(text.contains("prey.population: L2 error in %"), "{text}");
+    let last = text.trim_end().rsplit(',').next().expect("a number");
+    assert_near(last.parse().expect("a number"), number(&error["l2"]), 1e-12);
+
+    // A limit between both errors tells which of them is meant.
+    let limit = 0.5 * (number(&error["l2"]) + number(&error["nrmse"])) / 100.0;
+    let within = |measure: &str| {
+        let limit = limit.to_string();
+        let flags = ["--within", &limit, "--measure", measure];
+        dovetail(&[&["compare", &model], &arguments[..], &flags].concat())
+    };
+    let (near, far) = if number(&error["l2"]) < number(&error["nrmse"]) {
+        ("l2", "nrmse")
+    } else {
+        ("nrmse", "l2")
+    };
+    within(near).exits(0);
+    within(far).exits(1);
+}

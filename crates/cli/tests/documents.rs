@@ -22,6 +22,7 @@ fn commands_in_documents_run() {
                 fs::write(folder.path().join(name), &block.body).unwrap();
             }
         }
+        provide_fmus(&text, folder.path());
         for line in blocks(&text)
             .iter()
             .filter(|block| block.info == "console")
@@ -141,6 +142,27 @@ fn copy_examples(into: &Path) {
         let to = into.join("examples").join(from.file_name().unwrap());
         fs::create_dir_all(&to).unwrap();
         fs::copy(from.join("model.toml"), to.join("model.toml")).unwrap();
+    }
+}
+
+/// The test FMUs, `fmus/NAME.fmu`, that commands and files of a document name.
+fn provide_fmus(text: &str, folder: &Path) {
+    let is_run = |block: &&Block| block.info == "console" || block.info.contains(' ');
+    let wanted: String = blocks(text)
+        .iter()
+        .filter(is_run)
+        .map(|block| &*block.body)
+        .collect();
+    if !wanted.contains("fmus/") {
+        return;
+    }
+
+    fs::create_dir(folder.join("fmus")).unwrap();
+    for (name, fixture) in dovetail_fixtures::valid() {
+        let file = format!("fmus/{name}.fmu");
+        if wanted.contains(&file) {
+            fs::copy(fixture.build(), folder.join(file)).unwrap();
+        }
     }
 }
 

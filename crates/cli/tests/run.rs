@@ -82,6 +82,12 @@ fn inputs_states_and_outputs_have_final_values() {
 }
 
 #[test]
+fn recorded_variables_alone_have_final_values() {
+    let run = run_json(&example("mechanical"), &["--record", "left.x", "right.*y"]);
+    assert_eq!(keys(&run["final"]), ["left.x", "right.velocity"]);
+}
+
+#[test]
 fn the_final_values_of_a_known_solution_are_right() {
     let folder = Folder::new();
     let model = folder.file("model.toml", lone(2.0, "x = 1.0", "der(x) = -x"));

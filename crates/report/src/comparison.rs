@@ -1,30 +1,35 @@
 //! Several runs of one model, side by side.
 
-use crate::number::significant;
-use crate::number::{brief, count};
-use crate::summary::RunSummary;
+use crate::errors::Measure;
+use crate::number::{brief, count, significant};
+use crate::summary::{FinalValue, RunSummary};
 use crate::table::{Alignment, Table};
+use crate::variables::Kind;
 
 /// Lines longer than this wrap on too many terminals.
 const WIDEST: usize = 80;
+
+/// The value of an option in runs that do not have it, while others have.
+pub const NOT_VARIED: &str = "-";
 
 /// What every run cost and is worth.
 const COSTS: [&str; 5] = ["step", "steps", "integrations", "seconds", "verdict"];
 
 /// A line for each run: what it cost and, where it was compared, how far it is from the reference
-/// (NRMSE in percent) and with which order it converges. Where the variables do not fit beside the
-/// costs, each gets a line of its own below.
-pub fn comparison_table(runs: &[RunSummary]) -> String {
+/// and with which order it converges. Where the variables do not fit beside the costs, each gets a
+/// line of its own below.
+pub fn comparison_table(runs: &[RunSummary], measure: Measure) -> String {
+    let tables = Tables { runs, measure };
     let variables = compared_variables(runs);
-    let side_by_side = table(runs, &variables);
+    let side_by_side = tables.by_run(&variables);
     let mut text = if side_by_side.width() <= WIDEST {
         side_by_side.render("")
     } else {
-        table(runs, &[]).render("") + &lines_by_variable(runs, &variables)
+        tables.by_run(&[]).render("") + &tables.lines_by_variable(&variables)
     };
 
     if !variables.is_empty() {
-        text += "\nerrors: NRMSE in % of the range of the reference\n";
+        text += &format!("\nerrors: {}\n", measure.explanation());
     }
     text + &early_ends(runs)
 }
@@ -38,7 +43,8 @@ fn early_ends(runs: &[RunSummary]) -> String {
     lines
 }
 
-/// The variables of any run, in the order in which they first appear.
+/// The variables of any run, in the order in which they first appear; without states that are
+/// outputs as well: every run has the same error in both.
 pub(crate) fn compared_variables(runs: &[RunSummary]) -> Vec<&str> {
     let mut all: Vec<&str> = vec![];
     let comparisons = runs.iter().filter_map(|run| run.comparison.as_ref());
@@ -48,34 +54,131 @@ pub(crate) fn compared_variables(runs: &[RunSummary]) -> Vec<&str> {
             all.push(name);
         }
     }
-    all
+
+    let is_output = |state: &str| {
+        let mut others = all
+            .iter()
+            .filter(|other| kind_of(runs, other) == Some(Kind::Output));
+        others.any(|output| is_same_signal(runs, state, output))
+    };
+    let is_doubled = |name: &str| kind_of(runs, name) == Some(Kind::State) && is_output(name);
+    all.iter()
+        .copied()
+        .filter(|name| !is_doubled(name))
+        .collect()
 }
 
-/// A table with a line for each run.
-fn table(runs: &[RunSummary], variables: &[&str]) -> Table {
-    let columns: Vec<VariableColumn> = variables
+fn kind_of(runs: &[RunSummary], name: &str) -> Option<Kind> {
+    let known = |last: &&FinalValue| last.name == name;
+    let found = runs.first()?.final_values.iter().find(known);
+    found.map(|last| last.kind)
+}
+
+/// Whether two variables belong to one system and have the same errors in all runs.
+fn is_same_signal(runs: &[RunSummary], one: &str, other: &str) -> bool {
+    let systems = runs
+        .first()
+        .map(|run| run.systems.as_slice())
+        .unwrap_or_default();
+    let is_within = |name: &str, system: &str| {
+        let rest = name.strip_prefix(system);
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    };
+    let together = systems
         .iter()
-        .map(|name| VariableColumn::new(name, runs))
-        .collect();
-    let mut heads = vec![("method", Alignment::Left)];
+        .any(|system| is_within(one, &system.name) && is_within(other, &system.name));
 
-    for head in varied_keys(runs).into_iter().chain(COSTS) {
-        heads.push((head, Alignment::Right));
-    }
+    let mut measured = runs.iter().filter_map(|run| run.comparison.as_ref());
+    together && measured.all(|comparison| comparison.error_of(one) == comparison.error_of(other))
+}
 
-    for column in &columns {
-        heads.extend(column.heads());
-    }
+/// Tables of some runs by one measure.
+struct Tables<'a> {
+    runs: &'a [RunSummary],
+    measure: Measure,
+}
 
-    let mut table = Table::new(&heads);
-    for run in runs {
-        let mut cells = cost_cells(run);
-        for column in &columns {
-            cells.extend(column.cells(run));
+impl Tables<'_> {
+    /// A table with a line for each run.
+    fn by_run(&self, variables: &[&str]) -> Table {
+        let mut heads = vec![("method", Alignment::Left)];
+        for head in varied_keys(self.runs).into_iter().chain(COSTS) {
+            heads.push((head, Alignment::Right));
         }
-        table.row(cells);
+        for variable in variables {
+            heads.push((variable, Alignment::Right));
+            if self.shows_order(variable) {
+                heads.push(("order", Alignment::Right));
+            }
+        }
+
+        let mut table = Table::new(&heads);
+        for run in self.runs {
+            let mut cells = cost_cells(run);
+            for variable in variables {
+                cells.push(self.error(run, variable));
+                if self.shows_order(variable) {
+                    cells.push(order(run, variable).unwrap_or("-".into()));
+                }
+            }
+            table.row(cells);
+        }
+        table
     }
-    table
+
+    fn shows_order(&self, variable: &str) -> bool {
+        self.runs.iter().any(|run| order(run, variable).is_some())
+    }
+
+    /// Tables with a line for each variable and as many runs beside each other as fit.
+    fn lines_by_variable(&self, variables: &[&str]) -> String {
+        let mut text = String::new();
+        let mut rest = self.runs;
+
+        while !rest.is_empty() {
+            let fits = |n: &usize| self.transposed(&rest[..*n], variables).width() <= WIDEST;
+            let taken = (1..=rest.len()).take_while(fits).last().unwrap_or(1);
+
+            let (shown, later) = rest.split_at(taken);
+            text += "\n";
+            text += &self.transposed(shown, variables).render("");
+            rest = later;
+        }
+        text
+    }
+
+    /// A table with a line for each variable.
+    fn transposed(&self, runs: &[RunSummary], variables: &[&str]) -> Table {
+        let labels: Vec<String> = runs.iter().map(label).collect();
+        let mut heads = vec![("error (order)", Alignment::Left)];
+        heads.extend(
+            labels
+                .iter()
+                .map(|label| (label.as_str(), Alignment::Right)),
+        );
+
+        let mut table = Table::new(&heads);
+        for variable in variables {
+            let mut cells = vec![variable.to_string()];
+            cells.extend(runs.iter().map(|run| self.error_and_order(run, variable)));
+            table.row(cells);
+        }
+        table
+    }
+
+    fn error_and_order(&self, run: &RunSummary, variable: &str) -> String {
+        let error = self.error(run, variable);
+        match order(run, variable) {
+            Some(order) => format!("{error} ({order})"),
+            None => error,
+        }
+    }
+
+    fn error(&self, run: &RunSummary, variable: &str) -> String {
+        let comparison = run.comparison.as_ref();
+        let found = comparison.and_then(|it| it.error_of(variable)?.percent(self.measure));
+        found.map_or("-".into(), |percent| significant(percent, 4))
+    }
 }
 
 /// The options that differ from run to run.
@@ -110,79 +213,9 @@ fn verdict(run: &RunSummary) -> &'static str {
     }
 }
 
-/// The error of a variable and, where any run shows one, its order.
-struct VariableColumn<'a> {
-    variable: &'a str,
-    shows_order: bool,
-}
-
-impl<'a> VariableColumn<'a> {
-    fn new(variable: &'a str, runs: &[RunSummary]) -> Self {
-        Self {
-            variable,
-            shows_order: runs.iter().any(|run| order(run, variable).is_some()),
-        }
-    }
-
-    fn heads(&self) -> impl Iterator<Item = (&'a str, Alignment)> {
-        let order = self.shows_order.then_some("order");
-        let heads = [self.variable].into_iter().chain(order);
-        heads.map(|head| (head, Alignment::Right))
-    }
-
-    fn cells(&self, run: &RunSummary) -> impl Iterator<Item = String> {
-        let order = order(run, self.variable).unwrap_or("-".into());
-        let order = self.shows_order.then_some(order);
-        [error(run, self.variable)].into_iter().chain(order)
-    }
-}
-
-/// Tables with a line for each variable and as many runs beside each other as fit.
-fn lines_by_variable(runs: &[RunSummary], variables: &[&str]) -> String {
-    let mut text = String::new();
-    let mut rest = runs;
-
-    while !rest.is_empty() {
-        let fits = |n: &usize| transposed(&rest[..*n], variables).width() <= WIDEST;
-        let taken = (1..=rest.len()).take_while(fits).last().unwrap_or(1);
-
-        let (shown, later) = rest.split_at(taken);
-        text += "\n";
-        text += &transposed(shown, variables).render("");
-        rest = later;
-    }
-    text
-}
-
-/// A table with a line for each variable.
-fn transposed(runs: &[RunSummary], variables: &[&str]) -> Table {
-    let labels: Vec<String> = runs.iter().map(label).collect();
-    let mut heads = vec![("error (order)", Alignment::Left)];
-
-    for label in &labels {
-        heads.push((label, Alignment::Right));
-    }
-
-    let mut table = Table::new(&heads);
-    for variable in variables {
-        let mut cells = vec![variable.to_string()];
-        cells.extend(runs.iter().map(|run| error_and_order(run, variable)));
-        table.row(cells);
-    }
-    table
-}
-
-fn error_and_order(run: &RunSummary, variable: &str) -> String {
-    let error = error(run, variable);
-    match order(run, variable) {
-        Some(order) => format!("{error} ({order})"),
-        None => error,
-    }
-}
-
 fn label(run: &RunSummary) -> String {
     let mut label = run.method.clone();
-    for (_, value) in &run.varied {
+    for (_, value) in run.varied.iter().filter(|(_, value)| value != NOT_VARIED) {
         label += &format!(" {value}");
     }
 
@@ -194,12 +227,6 @@ fn label(run: &RunSummary) -> String {
 
 fn step(run: &RunSummary) -> String {
     run.step.map_or("adaptive".into(), brief)
-}
-
-fn error(run: &RunSummary, variable: &str) -> String {
-    let comparison = run.comparison.as_ref();
-    let found = comparison.and_then(|comparison| comparison.error_of(variable)?.nrmse);
-    found.map_or("-".into(), |percent| significant(percent, 4))
 }
 
 fn order(run: &RunSummary, variable: &str) -> Option<String> {
@@ -238,7 +265,7 @@ mass.x              35.36  17.68 (1.00)  7.071e-4
 
 errors: NRMSE in % of the range of the reference
 ";
-        let table = comparison_table(&runs());
+        let table = comparison_table(&runs(), Measure::Nrmse);
         assert_eq!(table, expected);
         assert!(table.lines().all(|line| line.len() <= WIDEST));
     }
@@ -254,7 +281,7 @@ errors: NRMSE in % of the range of the reference
                 order: vec![],
             });
         }
-        let table = comparison_table(&many);
+        let table = comparison_table(&many, Measure::Nrmse);
         assert!(
             table.lines().all(|line| line.chars().count() <= WIDEST),
             "{table}"
@@ -263,11 +290,47 @@ errors: NRMSE in % of the range of the reference
     }
 
     #[test]
+    fn errors_are_shown_by_the_measure_asked_for() {
+        let table = comparison_table(&runs(), Measure::L2);
+        assert!(table.contains("errors: L2 norm of the error in % of that of the reference"));
+        assert_ne!(table, comparison_table(&runs(), Measure::Nrmse));
+    }
+
+    #[test]
+    fn a_state_with_the_errors_of_an_output_is_not_shown_beside_it() {
+        let mut all = runs();
+        for run in &mut all {
+            let error = run.comparison.as_ref().unwrap().error[0].1;
+            let names = ["spring.length", "spring.F", "mass.v"].map(String::from);
+            run.comparison = Some(Comparison {
+                error: names.into_iter().map(|name| (name, error)).collect(),
+                order: vec![],
+            });
+            let value = |name: &str, kind| FinalValue {
+                name: name.into(),
+                kind,
+                value: 0.0,
+                unit: None,
+            };
+            run.final_values = vec![
+                value("spring.length", Kind::State),
+                value("spring.F", Kind::Output),
+                value("mass.v", Kind::State),
+            ];
+        }
+        assert_eq!(
+            compared_variables(&all),
+            ["spring.F", "mass.v"],
+            "mass is another system"
+        );
+    }
+
+    #[test]
     fn a_run_that_ended_early_is_noted_below() {
         let mut all = runs();
         (all[0].completed, all[0].reached, all[0].message) =
             (false, 3.5, Some("it diverged".into()));
-        let table = comparison_table(&all);
+        let table = comparison_table(&all, Measure::Nrmse);
         assert!(
             table.ends_with("jacobi 0.1: ended early at t = 3.5 s of 0 s to 10 s\n"),
             "{table}"
@@ -280,6 +343,9 @@ errors: NRMSE in % of the range of the reference
             comparison: None,
             ..runs().remove(0)
         };
-        assert_eq!(comparison_table(&[plain]).lines().count(), 2);
+        assert_eq!(
+            comparison_table(&[plain], Measure::Nrmse).lines().count(),
+            2
+        );
     }
 }

@@ -3,10 +3,11 @@
 use dovetail_guaranteed::Interval;
 use serde_json::{Map, Value, json};
 
-use crate::number::{brief, count, exponent, scientific, significant};
+use crate::number::{brief, count, duration, exponent, scientific, significant};
 use crate::requirement::RequirementSummary;
 use crate::table::{Alignment, Table};
-use crate::text::{MOST_VALUES, counted, joined_parts, labeled_lines, more_note};
+use crate::text::{MOST_VALUES, joined_parts, labeled_lines, more_note};
+use crate::wrap::{entry, title};
 
 /// Digits of bounds for people; those who need all of them read the file.
 const DIGITS: usize = 8;
@@ -15,6 +16,8 @@ const DIGITS: usize = 8;
 /// ([`EnclosureSummary::to_text`]).
 #[derive(Clone, Debug, Default)]
 pub struct EnclosureSummary {
+    /// The name of the model.
+    pub model: String,
     /// The method.
     pub method: String,
     /// What was chosen of it, where there is a choice.
@@ -35,6 +38,8 @@ pub struct EnclosureSummary {
     pub observed: Vec<(String, Interval)>,
     /// What was required, and the answers.
     pub requirements: Vec<RequirementSummary>,
+    /// Bounds that say little, if there are any.
+    pub loose: Option<LooseBound>,
     /// How long it took.
     pub wall_seconds: f64,
     /// Why it ended early, if it did.
@@ -43,6 +48,17 @@ pub struct EnclosureSummary {
     pub warnings: Vec<String>,
     /// What may interest the user.
     pub remarks: Vec<String>,
+}
+
+/// Bounds that have grown so wide that they say little.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LooseBound {
+    /// The state.
+    pub name: String,
+    /// How wide its bounds are at the end.
+    pub width: f64,
+    /// And how far apart all that it may have been in the first half of the run.
+    pub before: f64,
 }
 
 impl EnclosureSummary {
@@ -91,6 +107,17 @@ impl EnclosureSummary {
 
     /// A readable summary, warnings last.
     pub fn to_text(&self) -> String {
+        self.text(String::new())
+    }
+
+    /// The same with what is of interest to few.
+    pub fn to_detailed_text(&self) -> String {
+        let volume = significant(self.volume(), 6);
+        let notes = labeled_lines("note", &self.remarks);
+        self.text(format!("volume: {volume}\n{notes}"))
+    }
+
+    fn text(&self, details: String) -> String {
         let observed = match self.observed.is_empty() {
             true => String::new(),
             false => self.table("expressions", &self.observed),
@@ -101,39 +128,65 @@ impl EnclosureSummary {
             self.table("states", &self.states),
             observed,
             answers.collect(),
-            self.size_lines(),
+            details + &labeled_lines("warning", &self.warnings),
         ];
         joined_parts(parts)
     }
 
     fn headline(&self) -> String {
         let choices = match &self.choices {
-            Some(choices) => format!(" ({choices})"),
-            None => String::new(),
+            Some(choices) => format!("{} ({choices})", self.method),
+            None => self.method.clone(),
         };
+        let rejected = match self.rejected {
+            0 => String::new(),
+            many => format!(", {} rejected", count(many)),
+        };
+        let steps = format!("{}{rejected}", count(self.steps));
 
-        let progress = self.progress();
-        let steps = counted(self.steps, "step");
-        let rejected = count(self.rejected);
-
-        format!(
-            "{}{choices}\n{progress}\n{steps}, {rejected} rejected\n",
-            self.method
-        )
+        [
+            self.title(),
+            entry("method", &choices),
+            entry("steps", &steps),
+            entry("bounds", &self.verdict()),
+        ]
+        .concat()
     }
 
-    /// How far it came.
-    pub(crate) fn progress(&self) -> String {
-        let start = brief(self.start);
-        let reached = self.reached();
+    /// The model, the span and how far bounds came.
+    fn title(&self) -> String {
+        let model = match self.model.as_str() {
+            "" => String::new(),
+            model => format!("{model}   "),
+        };
+        let (start, stop) = (brief(self.start), brief(self.stop));
+        let outcome = match &self.message {
+            Some(_) => format!("ended early at t = {} s", self.reached()),
+            None => format!("done in {}", duration(self.wall_seconds)),
+        };
+        title(&format!("{model}{start} … {stop} s   {outcome}"))
+    }
 
-        if self.message.is_some() {
-            let stop = brief(self.stop);
-            return format!("ended early at t = {reached} s of {start} s to {stop} s");
+    /// What bounds are worth.
+    fn verdict(&self) -> String {
+        let widest = self.widest_state();
+        let width = widest.map_or_else(String::new, |(name, width)| {
+            format!(
+                "; the widest at the end is that of `{name}`, {}",
+                significant(width, 4)
+            )
+        });
+        match (&self.message, &self.loose) {
+            (Some(_), _) => format!("proved until t = {} s", self.reached()),
+            (None, Some(loose)) => format!("proved, but wide: {}", loose.sentence()),
+            (None, None) => format!("proved for all trajectories{width}"),
         }
+    }
 
-        let seconds = significant(self.wall_seconds, 4);
-        format!("enclosed from t = {start} s to {reached} s in {seconds} s")
+    /// The state whose bounds are the widest at the end.
+    pub(crate) fn widest_state(&self) -> Option<(&str, f64)> {
+        let widths = self.widths().map(|(name, width)| (name.as_str(), width));
+        widths.max_by(|one, other| one.1.total_cmp(&other.1))
     }
 
     /// The time reached, in few digits only where these say it all: nothing is proved beyond it.
@@ -168,13 +221,18 @@ impl EnclosureSummary {
 
         format!("{what} at t = {reached} s\n{table}{note}")
     }
+}
 
-    fn size_lines(&self) -> String {
-        let widest = significant(self.max_width(), 4);
-        let volume = significant(self.volume(), 6);
-        let notes = labeled_lines("note", &self.remarks);
-        let warnings = labeled_lines("warning", &self.warnings);
-        format!("largest width: {widest}\nvolume: {volume}\n{notes}{warnings}")
+impl LooseBound {
+    /// In words, without a period.
+    pub fn sentence(&self) -> String {
+        format!(
+            "`{}` is within {} at the end, and was within {} in the first half of the run; \
+             smaller boxes or shorter steps may give more",
+            self.name,
+            significant(self.width, 4),
+            significant(self.before, 4)
+        )
     }
 }
 
@@ -210,6 +268,7 @@ mod tests {
 
     pub(crate) fn example() -> EnclosureSummary {
         EnclosureSummary {
+            model: "two masses".into(),
             method: "shared-symbols".into(),
             stop: 10.0,
             reached: 10.0,
@@ -229,22 +288,41 @@ mod tests {
     #[test]
     fn an_enclosure_is_summed_up_like_this() {
         let expected = "\
-shared-symbols
-enclosed from t = 0 s to 10 s in 0.01250 s
-40 steps, 2 rejected
+two masses   0 … 10 s   done in 12.5 ms
+method    shared-symbols
+steps     40, 2 rejected
+bounds    proved for all trajectories; the widest at the end is that of `one.x`,
+          2.000
 
 states at t = 10 s
   state         from         to   width
   one.x  -0.50000000  1.5000000   2.000
   two.x    1.0000000  1.2500000  0.2500
 
-largest width: 2.000
-volume: 0.500000
-note: the order is 20
 warning: `imposed-step` has no meaning
 ";
         let text = example().to_text();
         assert_eq!(text, expected);
+        let detailed = example().to_detailed_text();
+        assert!(detailed.contains("volume: 0.500000\nnote: the order is 20\nwarning: "));
+    }
+
+    #[test]
+    fn bounds_that_say_little_are_called_wide() {
+        let loose = LooseBound {
+            name: "one.x".into(),
+            width: 21_041.0,
+            before: 3.0,
+        };
+        let text = EnclosureSummary {
+            loose: Some(loose),
+            ..example()
+        }
+        .to_text();
+        assert!(
+            text.contains("bounds    proved, but wide: `one.x` is within 21041 at"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -309,7 +387,7 @@ warning: `imposed-step` has no meaning
         assert!(
             early
                 .to_text()
-                .contains("ended early at t = 0.999999999999 s of 0 s to 10 s")
+                .contains("two masses   0 … 10 s   ended early at t = 0.999999999999 s")
         );
         assert_eq!(early.to_json()["completed"], false);
     }

@@ -13,11 +13,47 @@ pub struct ErrorMeasures {
     pub max: f64,
 }
 
+/// The measure by which runs are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Measure {
+    /// Relative to the range of the reference.
+    #[default]
+    Nrmse,
+    /// Relative to the L2 norm of the reference.
+    L2,
+}
+
+impl Measure {
+    /// Its name in the head of a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nrmse => "NRMSE",
+            Self::L2 => "L2 error",
+        }
+    }
+
+    /// What its percentages are of.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            Self::Nrmse => "NRMSE in % of the range of the reference",
+            Self::L2 => "L2 norm of the error in % of that of the reference",
+        }
+    }
+}
+
 impl ErrorMeasures {
-    /// The error as a share of what the reference does: of its range, of its size where it is
-    /// constant, or the error itself where it is zero.
-    pub fn share(&self) -> f64 {
-        let percent = self.nrmse.or(self.l2);
+    /// The error by one measure, in percent; none where the reference offers no scale.
+    pub fn percent(&self, measure: Measure) -> Option<f64> {
+        match measure {
+            Measure::Nrmse => self.nrmse,
+            Measure::L2 => self.l2,
+        }
+    }
+
+    /// The error as a share of what the reference does, by one measure; by the other where that has
+    /// no scale, or the error itself where the reference is zero.
+    pub fn share(&self, measure: Measure) -> f64 {
+        let percent = self.percent(measure).or(self.nrmse).or(self.l2);
         percent.map_or(self.max, |percent| percent / 100.0)
     }
 }

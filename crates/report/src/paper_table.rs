@@ -1,6 +1,7 @@
 //! Several runs of one model as a table for a paper: Markdown, LaTeX or CSV.
 
 use crate::comparison::compared_variables;
+use crate::errors::Measure;
 use crate::summary::RunSummary;
 
 /// How a table is written.
@@ -14,12 +15,16 @@ pub enum TableFormat {
     Csv,
 }
 
-/// A line for each run: method, varied options, costs, and the NRMSE of every compared variable in
+/// A line for each run: method, varied options, costs, and the error of every compared variable in
 /// percent.
-pub fn paper_table(runs: &[RunSummary], format: TableFormat) -> String {
+pub fn paper_table(runs: &[RunSummary], format: TableFormat, measure: Measure) -> String {
     let variables = compared_variables(runs);
-    let heads = heads(runs, &variables);
-    let rows = runs.iter().map(|run| cells(run, &variables, format));
+    let heads = heads(runs, &variables, measure);
+    let rows = runs.iter().map(|run| {
+        let mut cells = costs(run, format);
+        cells.extend(errors(run, &variables, format, measure));
+        cells
+    });
     let rows: Vec<Vec<String>> = rows.collect();
 
     match format {
@@ -29,7 +34,7 @@ pub fn paper_table(runs: &[RunSummary], format: TableFormat) -> String {
     }
 }
 
-fn heads(runs: &[RunSummary], variables: &[&str]) -> Vec<String> {
+fn heads(runs: &[RunSummary], variables: &[&str], measure: Measure) -> Vec<String> {
     let mut heads = vec!["method".to_owned()];
     let options = runs.first().map(|run| run.varied.as_slice());
     let options = options.unwrap_or_default().iter();
@@ -38,15 +43,20 @@ fn heads(runs: &[RunSummary], variables: &[&str]) -> Vec<String> {
     let costs = ["step in s", "steps", "integrations", "time in s"];
     heads.extend(costs.map(str::to_owned));
     let errors = variables.iter();
-    heads.extend(errors.map(|name| format!("{name}: NRMSE in %")));
+    heads.extend(errors.map(|name| format!("{name}: {} in %", measure.name())));
     heads
 }
 
-fn cells(run: &RunSummary, variables: &[&str], format: TableFormat) -> Vec<String> {
-    let number = |value: f64| match format {
+/// A number in the precision of the format.
+fn number(value: f64, format: TableFormat) -> String {
+    match format {
         TableFormat::Csv => value.to_string(),
         _ => crate::number::significant(value, 4),
-    };
+    }
+}
+
+fn costs(run: &RunSummary, format: TableFormat) -> Vec<String> {
+    let number = |value: f64| number(value, format);
     let mut cells = vec![run.method.clone()];
     cells.extend(run.varied.iter().map(|(_, value)| value.clone()));
 
@@ -54,12 +64,19 @@ fn cells(run: &RunSummary, variables: &[&str], format: TableFormat) -> Vec<Strin
     cells.push(run.steps.to_string());
     cells.push(run.integrations().to_string());
     cells.push(number(run.wall_seconds));
-
-    let error = |name: &&str| run.comparison.as_ref()?.error_of(name)?.nrmse;
-    let missing = if format == TableFormat::Csv { "" } else { "-" };
-    let errors = variables.iter().map(error);
-    cells.extend(errors.map(|error| error.map_or_else(|| missing.to_owned(), number)));
     cells
+}
+
+fn errors(
+    run: &RunSummary,
+    variables: &[&str],
+    format: TableFormat,
+    measure: Measure,
+) -> Vec<String> {
+    let missing = if format == TableFormat::Csv { "" } else { "-" };
+    let error = |name: &&str| run.comparison.as_ref()?.error_of(name)?.percent(measure);
+    let text = |error: Option<f64>| error.map_or_else(|| missing.to_owned(), |e| number(e, format));
+    variables.iter().map(error).map(text).collect()
 }
 
 fn markdown(heads: &[String], rows: &[Vec<String>]) -> String {
@@ -146,7 +163,11 @@ mod tests {
 
     #[test]
     fn markdown_has_a_rule_and_a_line_for_each_run() {
-        let text = paper_table(&[run(Some(1.5)), run(None)], TableFormat::Markdown);
+        let text = paper_table(
+            &[run(Some(1.5)), run(None)],
+            TableFormat::Markdown,
+            Measure::Nrmse,
+        );
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 4);
         assert!(lines[0].contains("a.x_1, left\\|right: NRMSE in %"));
@@ -156,7 +177,7 @@ mod tests {
 
     #[test]
     fn latex_takes_names_as_text() {
-        let text = paper_table(&[run(Some(1.5))], TableFormat::Latex);
+        let text = paper_table(&[run(Some(1.5))], TableFormat::Latex, Measure::Nrmse);
         assert!(text.starts_with("\\begin{tabular}{lrrrrr}\n"));
         assert!(text.contains("gauss\\_seidel & ") && text.contains("NRMSE in \\% \\\\"));
         assert!(text.ends_with("\\end{tabular}\n"));
@@ -165,7 +186,11 @@ mod tests {
     #[test]
     fn csv_has_all_digits_and_quotes_what_would_split() {
         let third = 1.0 / 3.0;
-        let text = paper_table(&[run(Some(third)), run(None)], TableFormat::Csv);
+        let text = paper_table(
+            &[run(Some(third)), run(None)],
+            TableFormat::Csv,
+            Measure::Nrmse,
+        );
         assert!(text.contains("\"a.x_1, left|right: NRMSE in %\""));
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[1].rsplit(',').next(), Some(&*third.to_string()));

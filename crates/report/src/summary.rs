@@ -227,6 +227,11 @@ impl RunSummary {
         self
     }
 
+    /// Keeps the final values of these variables only.
+    pub fn restrict_final_values(&mut self, names: &[String]) {
+        self.final_values.retain(|last| names.contains(&last.name));
+    }
+
     /// Integrations of all systems.
     pub fn integrations(&self) -> u64 {
         self.systems.iter().map(|system| system.integrations).sum()

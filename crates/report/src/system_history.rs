@@ -6,7 +6,8 @@ use dovetail_core::{Archive, Checkpoint, Error, Knot, Signal, Task, visit_fields
 use serde::{Deserialize, Serialize};
 
 use crate::column::{RecordedColumn, elapsed};
-use crate::interpolation::{MOST_POINTS, bulge, hermite, line, polynomial};
+use crate::interpolation::{bulge, hermite, line};
+use crate::recent_points::RecentPoints;
 use crate::variables::Kind;
 
 /// From so many points on, a curve that goes further than they do is not believed: nothing follows
@@ -38,13 +39,6 @@ struct Segment {
     curves: Vec<Signal>,
     /// The values at the end, as they were answered.
     values: Vec<f64>,
-}
-
-/// Earlier values since the last event, newest last, and their times.
-#[derive(Serialize, Deserialize)]
-struct RecentPoints {
-    times: Vec<f64>,
-    values: Vec<Vec<f64>>,
 }
 
 /// A place in a step that a system has said something about.
@@ -224,26 +218,25 @@ impl SystemHistory {
     }
 
     /// A curve between two knots: of degree 5 or 3 where derivatives are known and can be believed,
-    /// otherwise through the last points, or a line.
+    /// otherwise through the last points, or a line, over a jump always.
     fn curve(&self, column: usize, size: f64, left: Knot, right: Knot) -> Signal {
-        let range = self.recent.range(column, right.value);
-        let enough = self.recent.times.len() >= ENOUGH_POINTS;
-
         if let Some(curve) = hermite(size, left, right) {
-            let far = enough && bulge(&curve, size) > range;
+            let enough = self.recent.len() >= ENOUGH_POINTS;
+            let far = enough && bulge(&curve, size) > self.recent.range(column, right.value);
             if !far {
                 return curve;
             }
         }
 
-        let curve = self
-            .recent
-            .polynomial(column, self.reached, size, right.value);
-        if bulge(&curve, size) <= 0.5 * range {
-            return curve;
+        let value = right.value;
+        if !self.recent.is_jump(column, self.reached + size, value) {
+            let curve = self.recent.polynomial(column, self.reached, size, value);
+            if bulge(&curve, size) <= 0.5 * self.recent.smooth_range(column, value) {
+                return curve;
+            }
         }
 
-        line(size, left.value, right.value)
+        line(size, left.value, value)
     }
 
     /// Writes the values at `time` into the row and forgets what lies before.
@@ -300,76 +293,6 @@ impl Segment {
         } else {
             self.curves[position].value(time - self.start)
         }
-    }
-}
-
-impl RecentPoints {
-    fn new() -> Self {
-        Self {
-            times: vec![],
-            values: vec![],
-        }
-    }
-
-    fn reserve(&mut self, width: usize) {
-        self.times.reserve(MOST_POINTS + 1);
-        self.values = (0..=MOST_POINTS).map(|_| vec![0.0; width]).collect();
-    }
-
-    fn clear(&mut self) {
-        self.times.clear();
-    }
-
-    /// Takes on the points of another history, some of its columns; there is room for them.
-    fn take_up(&mut self, other: &Self, places: &[usize]) {
-        self.times.clone_from(&other.times);
-        for (own, values) in self.values.iter_mut().zip(&other.values) {
-            for (value, &place) in own.iter_mut().zip(places) {
-                *value = values[place];
-            }
-        }
-    }
-
-    /// Adds a point, and forgets the oldest where there would be too many.
-    fn push(&mut self, time: f64, knots: &[Knot]) {
-        if self.times.len() == MOST_POINTS {
-            self.times.remove(0);
-            self.values.rotate_left(1);
-        }
-
-        let newest = self.times.len();
-        self.times.push(time);
-        copy_values(knots, &mut self.values[newest]);
-    }
-
-    /// How far a variable has moved over the points, this value included.
-    fn range(&self, column: usize, value: f64) -> f64 {
-        let points = &self.values[..self.times.len()];
-
-        let mut low = value;
-        let mut high = value;
-
-        for value in points.iter().map(|values| values[column]) {
-            low = value.min(low);
-            high = value.max(high);
-        }
-        high - low
-    }
-
-    /// The polynomial through the last points and `value` at the end of a step of this size, in the
-    /// time since its start.
-    fn polynomial(&self, column: usize, start: f64, size: f64, value: f64) -> Signal {
-        let count = self.times.len().min(MOST_POINTS - 1);
-        let first = self.times.len() - count;
-        // The newest point first.
-        let mut times = [size; MOST_POINTS];
-        let mut values = [value; MOST_POINTS];
-
-        for (place, point) in (first..self.times.len()).rev().enumerate() {
-            times[place + 1] = self.times[point] - start;
-            values[place + 1] = self.values[point][column];
-        }
-        polynomial(&times[..=count], &mut values[..=count])
     }
 }
 

@@ -8,7 +8,7 @@ use crate::number::{brief, count, duration, significant};
 use crate::summary::{FinalValue, RunSummary, SystemWork};
 use crate::table::{Alignment, Table};
 use crate::variables::Kind;
-use crate::wrap::{LABEL, entry, wrapped};
+use crate::wrap::{LABEL, entry, title, wrapped};
 
 /// More final values than this are a file's affair.
 pub(crate) const MOST_VALUES: usize = 20;
@@ -73,13 +73,7 @@ impl RunSummary {
             format!("ended early at t = {} s", brief(self.reached))
         };
 
-        let line = format!("{model}{start} … {stop} s   {outcome}");
-        let fits = line.chars().count() <= crate::wrap::LINE;
-        if fits {
-            line + "\n"
-        } else {
-            wrapped("", "  ", &line)
-        }
+        title(&format!("{model}{start} … {stop} s   {outcome}"))
     }
 
     fn method_line(&self) -> String {

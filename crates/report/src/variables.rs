@@ -1,6 +1,11 @@
 //! The variables of a model, under the names by which users know them.
 
-use dovetail_core::{Connections, Interface, SignalKind, glob, list_names, nearest};
+use std::collections::BTreeSet;
+
+use dovetail_core::{Connections, Interface, Output, SignalKind, glob, list_names, nearest};
+
+/// A signal with this ending is the estimated error of the state or output before it.
+pub(crate) const ERROR: &str = ".$error";
 
 /// What a variable is to its system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +59,8 @@ fn states_before(connections: &Connections, system: usize) -> usize {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variables {
     all: Vec<Variable>,
+    /// Outputs that are no states.
+    no_states: BTreeSet<String>,
 }
 
 /// Some of the variables of a model, in the model's order.
@@ -99,12 +106,16 @@ impl Variables {
     /// and appears once.
     pub fn of(connections: &Connections) -> Self {
         let mut all = Vec::new();
+        let mut no_states = BTreeSet::new();
         for (system, interface) in connections.interfaces().iter().enumerate() {
+            let is_state = |output: &&Output| interface.states.contains(&output.name);
+            let outputs_only = interface.outputs.iter().filter(|it| !is_state(it));
+            no_states.extend(outputs_only.map(|output| interface.qualified(&output.name)));
             all.extend(inputs(system, interface));
             all.extend(states(system, interface));
             all.extend(outputs(system, interface));
         }
-        Self { all }
+        Self { all, no_states }
     }
 
     /// Also what the method reports about itself, under these names, after everything else.
@@ -130,14 +141,22 @@ impl Variables {
         self.all.iter().map(|variable| variable.name.as_str())
     }
 
-    /// The variables that fit one of `globs` (`*` and `?`) at least; without any glob, all. A name that only one system has
-    /// will do without the system.
+    /// The variables that fit one of `globs` (`*` and `?`) at least; without any glob, all but the errors of outputs, which
+    /// follow from those of states. A name that only one system has is known without the system, too.
     pub fn select(&self, globs: &[String]) -> Result<Selection, UnknownPattern> {
         let whole = globs.iter().map(|glob| self.qualified(glob));
         let whole = whole.collect::<Result<Vec<&str>, _>>()?;
 
         let matches_any = |name: &str| whole.iter().any(|glob| glob::matches(glob, name));
-        Ok(self.filtered(|variable| globs.is_empty() || matches_any(&variable.name)))
+        if globs.is_empty() {
+            return Ok(self.filtered(|variable| !self.is_error_of_output(variable)));
+        }
+        Ok(self.filtered(|variable| matches_any(&variable.name)))
+    }
+
+    fn is_error_of_output(&self, variable: &Variable) -> bool {
+        let owner = variable.name.strip_suffix(ERROR);
+        variable.kind == Kind::Signal && owner.is_some_and(|name| self.no_states.contains(name))
     }
 
     /// A pattern that fits something: itself, or the whole name of the one variable whose name it is.
@@ -184,11 +203,20 @@ impl Variables {
         }
     }
 
+    /// The variable whose name without its system is nearest to what was written.
+    fn nearest_without_system(&self, pattern: &str) -> Option<&str> {
+        let bare = |name: &'_ str| name.split_once('.').map(|(_, bare)| bare.to_owned());
+        let all: Vec<String> = self.names().filter_map(bare).collect();
+        let meant = nearest(pattern, all.iter().map(String::as_str))?;
+        self.names()
+            .find(|name| bare(name).as_deref() == Some(meant))
+    }
+
     fn unknown(&self, pattern: &str) -> UnknownPattern {
         let meant = if glob::has_wildcard(pattern) {
             None
         } else {
-            nearest(pattern, self.names())
+            nearest(pattern, self.names()).or_else(|| self.nearest_without_system(pattern))
         };
         UnknownPattern::NoMatch {
             pattern: pattern.into(),
@@ -292,6 +320,26 @@ mod tests {
     }
 
     #[test]
+    fn errors_of_outputs_are_selected_by_name_only() {
+        let signals = ["spring.x.$error", "spring.heat.$error", "spring.F.$error"];
+        let signals: Vec<String> = signals.map(String::from).to_vec();
+        let variables = Variables::of(&spring_and_mass()).with_signals(&signals);
+        let selected = |globs: &[&str]| {
+            let globs: Vec<String> = globs.iter().map(|glob| glob.to_string()).collect();
+            variables.select(&globs).expect("they match").names()
+        };
+
+        let of_outputs = |names: &[String]| names.contains(&"spring.F.$error".to_owned());
+        assert!(!of_outputs(&selected(&[])));
+        assert!(of_outputs(&selected(&["*.$error"])));
+        assert!(of_outputs(&variables.everything().names()));
+        assert!(
+            selected(&[]).contains(&"spring.heat.$error".to_owned()),
+            "of a state"
+        );
+    }
+
+    #[test]
     fn a_selection_keeps_the_order_of_the_model() {
         assert_eq!(
             names(&["mass.x", "*.F"]).unwrap(),
@@ -313,6 +361,11 @@ mod tests {
         assert_eq!(
             unknown.to_string(),
             "no variable matches `spring.hat`; did you mean `spring.heat`?"
+        );
+        let without_system = names(&["het"]).unwrap_err().to_string();
+        assert_eq!(
+            without_system,
+            "no variable matches `het`; did you mean `spring.heat`?"
         );
         assert_eq!(
             names(&["engine.*"]).unwrap_err().to_string(),

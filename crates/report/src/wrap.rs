@@ -14,6 +14,14 @@ pub(crate) fn entry(label: &str, text: &str) -> String {
     wrapped(&first, &" ".repeat(LABEL), text)
 }
 
+/// The first line of a summary, whose parts stand apart as long as they fit.
+pub(crate) fn title(line: &str) -> String {
+    if line.chars().count() <= LINE {
+        return format!("{line}\n");
+    }
+    wrapped("", "  ", line)
+}
+
 /// The width of the column of labels.
 pub(crate) const LABEL: usize = 10;
 

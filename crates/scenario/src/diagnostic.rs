@@ -183,6 +183,12 @@ impl BadModel {
             .collect()
     }
 
+    /// Line and column of a problem in the file, both from 1; none where it is in no place of it.
+    pub fn place(&self, problem: &Problem) -> Option<(usize, usize)> {
+        let span = problem.span.as_ref()?;
+        Some(line_and_column(&self.source.text, span.start))
+    }
+
     /// A file of which there is no text to point at.
     pub(crate) fn of_file(path: &std::path::Path, problem: Problem) -> Self {
         Self {

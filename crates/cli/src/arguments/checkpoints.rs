@@ -7,6 +7,7 @@ use dovetail::RunCheckpoint;
 use dovetail::scenario::Scenario;
 
 use super::files::refuse_to_replace;
+use super::heading;
 use super::run::RunArguments;
 use super::shared::WorkersArgument;
 use crate::failure::Failure;
@@ -19,7 +20,7 @@ const USUAL_COUNT: f64 = 10.0;
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct CheckpointArguments {
     /// Write all that the run needs to go on to a file, again and again and where it ends; dovetail resume goes on from there
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::CHECKPOINTS)]
     pub checkpoint: Option<PathBuf>,
 
     /// Write it at the first communication time after each T of simulated time [default: a tenth of the run]
@@ -27,7 +28,8 @@ pub(crate) struct CheckpointArguments {
         long,
         value_name = "T",
         requires = "checkpoint",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        help_heading = heading::CHECKPOINTS
     )]
     pub checkpoint_interval: Option<f64>,
 }
@@ -85,38 +87,38 @@ pub(crate) struct ResumeArguments {
     pub file: PathBuf,
 
     /// End of the run [default: that of the run that wrote the checkpoint]
-    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = heading::MODEL)]
     pub stop_time: Option<f64>,
 
     /// Record these variables only (a pattern with * and ?); may be given again [default: as before]
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", help_heading = heading::RESULTS)]
     pub record: Vec<String>,
 
     /// Write the results from the checkpoint on to a file, or with - to standard output
-    #[arg(long, short, value_name = "FILE.csv|FILE.parquet|FILE.mat|-")]
+    #[arg(long, short, value_name = "FILE.csv|FILE.parquet|FILE.mat|-", help_heading = heading::RESULTS)]
     pub output: Option<PathBuf>,
 
     /// Write a row every H, counted from the start of the run [default: as before]
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    #[arg(long, value_name = "H", allow_negative_numbers = true, help_heading = heading::RESULTS)]
     pub output_interval: Option<f64>,
 
     /// Write the units in a second line of the CSV file
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RESULTS)]
     pub output_units: bool,
 
     /// Write a page with plots of the results from the checkpoint on
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", help_heading = heading::RESULTS)]
     pub report: Option<PathBuf>,
 
     #[command(flatten)]
     pub checkpoints: CheckpointArguments,
 
-    /// Say nothing that is not an error
-    #[arg(long, short)]
+    /// Print errors only
+    #[arg(long, short, help_heading = heading::RESULTS)]
     pub quiet: bool,
 
     /// Print the summary as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RESULTS)]
     pub json: bool,
 }
 

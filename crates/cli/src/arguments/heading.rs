@@ -8,6 +8,10 @@ pub(crate) const METHOD: &str = "Method";
 pub(crate) const REFERENCE: &str = "Reference";
 /// Which runs a study has.
 pub(crate) const STUDY: &str = "Study";
+/// What bounds are to say.
+pub(crate) const REQUIREMENTS: &str = "Questions";
+/// What runs go on from.
+pub(crate) const CHECKPOINTS: &str = "Checkpoints";
 /// What is kept and shown.
 pub(crate) const RESULTS: &str = "Results";
 /// What concerns FMUs alone.

@@ -24,15 +24,15 @@ pub(crate) struct RunArguments {
     pub step: Option<String>,
 
     /// Pace the run by the clock: FACTOR simulated seconds per second, 1 without a factor
-    #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "1", value_parser = pace, allow_negative_numbers = true)]
+    #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "1", value_parser = pace, allow_negative_numbers = true, help_heading = heading::WORKERS)]
     pub real_time: Option<f64>,
 
     /// Draw one figure of the results, for a slide or a paper; --record chooses the variables
-    #[arg(long, value_name = "FILE.svg|FILE.png")]
+    #[arg(long, value_name = "FILE.svg|FILE.png", help_heading = heading::RESULTS)]
     pub plot: Option<PathBuf>,
 
     /// The variable on the horizontal axis of that figure [default: time]
-    #[arg(long, value_name = "NAME", requires = "plot")]
+    #[arg(long, value_name = "NAME", requires = "plot", help_heading = heading::RESULTS)]
     pub plot_x: Option<String>,
 
     #[command(flatten)]

@@ -1,7 +1,9 @@
 //! What a check finds, as JSON.
 
+use std::path::Path;
+
 use dovetail::core::{Capabilities, Interface, StepRule};
-use dovetail::scenario::{RunOptions, Scenario};
+use dovetail::scenario::{BadModel, Problem, RunOptions, Scenario};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -34,6 +36,29 @@ pub(super) fn findings(
         "needs_processes": scenario.needs_processes(),
         "warnings": warnings(scenario, chosen),
     }))
+}
+
+/// What is wrong with a model, each mistake with its place in the file where it has one.
+pub(super) fn mistakes(model: &Path, failure: &Failure) -> Value {
+    let mistakes = match failure {
+        Failure::BadModel(bad) => bad.problems.iter().map(|it| mistake(bad, it)).collect(),
+        other => vec![json!({ "message": other.message().map(|text| text.trim_end().to_owned()) })],
+    };
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "file": model.display().to_string(),
+        "mistakes": mistakes,
+    })
+}
+
+fn mistake(bad: &BadModel, problem: &Problem) -> Value {
+    let place = bad.place(problem);
+    json!({
+        "message": problem.message,
+        "line": place.map(|(line, _)| line),
+        "column": place.map(|(_, column)| column),
+        "help": problem.help,
+    })
 }
 
 fn warnings(scenario: &Scenario, chosen: &str) -> Vec<String> {

@@ -58,17 +58,17 @@ pub(crate) struct EncloseArguments {
 
     /// Bounds of outputs and inputs whose names match, too (`*` and `?`), or of an expression such as 'a.x - b.x'; may be
     /// given again
-    #[arg(long, value_name = "GLOB|EXPR", allow_hyphen_values = true)]
+    #[arg(long, value_name = "GLOB|EXPR", allow_hyphen_values = true, help_heading = heading::REQUIREMENTS)]
     pub record: Vec<String>,
 
     /// Prove that a condition holds at every instant, 'plant.x < 5', or up to a time, 'tank.level > 0.2 until 30'; may be
     /// given again
-    #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
+    #[arg(long, value_name = "CONDITION", allow_hyphen_values = true, help_heading = heading::REQUIREMENTS)]
     pub require: Vec<String>,
 
     /// Prove that every trajectory reaches a condition, 'plant.x < 1', perhaps in time, 'plant.x < 1 by 10'; may be given
     /// again
-    #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
+    #[arg(long, value_name = "CONDITION", allow_hyphen_values = true, help_heading = heading::REQUIREMENTS)]
     pub reach: Vec<String>,
 
     /// Write the boxes to a file
@@ -109,6 +109,10 @@ pub(crate) struct EncloseArguments {
     /// With --method boxes: spread the systems over N threads [default: 1]
     #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true, help_heading = heading::WORKERS)]
     pub worker_threads: Option<NonZeroUsize>,
+
+    /// Add the volume of the last box, and what else was noticed
+    #[arg(long, short, conflicts_with = "quiet", help_heading = heading::RESULTS)]
+    pub verbose: bool,
 
     /// Print errors only
     #[arg(long, short, help_heading = heading::RESULTS)]

@@ -1,6 +1,7 @@
 //! `dovetail enclose`: bounds of all trajectories.
 
 mod arguments;
+mod growth;
 mod method;
 mod place;
 mod questions;
@@ -21,6 +22,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::remedies::with_advice;
 use crate::{interrupt, origin, output};
+use growth::FirstHalf;
 use method::{choices, name};
 use watch::Watch;
 
@@ -40,15 +42,16 @@ pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
     let mut go_on = || !interrupted.load(Ordering::Relaxed);
     let verdicts = judging.decide(&problem, &options, &mut go_on);
     let wall_seconds = began.elapsed().as_secs_f64();
-    let (tubes, trouble) = watch.finish();
-    let mut summary = summarize(&scenario, &problem, &options, outcome, trouble);
+    let watched = watch.finish();
+    let mut summary = summarize(&scenario, &problem, &options, outcome, watched.trouble);
+    summary.loose = watched.half.loosest(&summary.states);
     summary.wall_seconds = wall_seconds;
     summary.requirements = questions::summaries(&scenario, &verdicts);
     summary
         .warnings
         .extend(place::warning(&placement, &problem));
 
-    if let (Some(page), Some(tubes)) = (page, &tubes) {
+    if let (Some(page), Some(tubes)) = (page, &watched.tubes) {
         let samples = dovetail::sampled_trajectories(&scenario, arguments.samples);
         let samples = samples.map_err(Failure::EndedEarly)?;
         let page_of_bounds = EnclosurePage {
@@ -80,7 +83,8 @@ fn watch(
         scenario.start_time,
         scenario.stop_time,
     );
-    let mut watch = Watch::new(progress, interrupt::listen());
+    let half = FirstHalf::of(scenario.start_time, scenario.stop_time);
+    let mut watch = Watch::new(progress, half, interrupt::listen());
 
     let names = [problem.names(), problem.expression_names()].concat();
     if let Some(path) = arguments.output.as_deref() {
@@ -98,6 +102,8 @@ fn show(summary: &EnclosureSummary, arguments: &EncloseArguments) -> Result<(), 
         output::print_json(&summary.to_json())
     } else if arguments.quiet {
         Ok(())
+    } else if arguments.verbose {
+        output::print(&summary.to_detailed_text())
     } else {
         output::print(&summary.to_text())
     }
@@ -120,6 +126,7 @@ fn summarize(
         );
     }
     EnclosureSummary {
+        model: scenario.name.clone(),
         method: name(options.method).to_owned(),
         choices: choices(options.method),
         start: scenario.start_time,

@@ -7,27 +7,39 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dovetail::guaranteed::{EnclosureObserver, Interval};
 use dovetail::report::{TubeFile, Tubes};
 
+use super::growth::FirstHalf;
 use crate::failure::Failure;
 use crate::output::{from_home, not_written};
 use crate::progress::Progress;
 use crate::rescue::Rescued;
+
+/// What is left of a watch.
+pub(super) struct Watched {
+    /// The boxes that were kept.
+    pub tubes: Option<Tubes>,
+    pub half: FirstHalf,
+    /// Why rows could not be written.
+    pub trouble: Option<String>,
+}
 
 /// Hands boxes on.
 pub(super) struct Watch<'a> {
     file: Option<(PathBuf, TubeFile<Rescued>)>,
     kept: Option<Tubes>,
     progress: Progress,
+    half: FirstHalf,
     interrupted: &'a AtomicBool,
     /// Why rows could not be written.
     trouble: Option<String>,
 }
 
 impl<'a> Watch<'a> {
-    pub fn new(progress: Progress, interrupted: &'a AtomicBool) -> Self {
+    pub fn new(progress: Progress, half: FirstHalf, interrupted: &'a AtomicBool) -> Self {
         Self {
             file: None,
             kept: None,
             progress,
+            half,
             interrupted,
             trouble: None,
         }
@@ -46,11 +58,15 @@ impl<'a> Watch<'a> {
         self.kept = Some(Tubes::new(names.to_vec()));
     }
 
-    /// The boxes that were kept, and why rows could not be written. What was told before is in the file now.
-    pub fn finish(mut self) -> (Option<Tubes>, Option<String>) {
+    /// What was seen, and why rows could not be written. What was told before is in the file now.
+    pub fn finish(mut self) -> Watched {
         self.progress.clear();
         self.write(TubeFile::close);
-        (self.kept, self.trouble)
+        Watched {
+            tubes: self.kept,
+            half: self.half,
+            trouble: self.trouble,
+        }
     }
 
     fn row(&mut self, from: f64, to: f64, states: &[Interval]) {
@@ -74,6 +90,7 @@ impl<'a> Watch<'a> {
 
 impl EnclosureObserver for Watch<'_> {
     fn instant(&mut self, time: f64, states: &[Interval]) {
+        self.half.see(time, states);
         self.row(time, time, states);
     }
 

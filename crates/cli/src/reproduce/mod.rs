@@ -11,6 +11,9 @@ mod row;
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use dovetail::report::{Alignment, Table, paragraph};
@@ -117,30 +120,59 @@ pub(crate) fn reproduce(arguments: &ReproduceArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs everything, until Ctrl-C.
+/// Ctrl-C is looked for so often.
+const LOOKS: Duration = Duration::from_millis(100);
+/// As much stack as a main thread has.
+const STACK: usize = 8 << 20;
+
+/// What an item of a paper has given.
+type Answer = (Paper, Result<Vec<Row>, Failure>);
+
+/// Runs everything, until Ctrl-C: the item under way is then given up, since nothing of it is kept.
 fn run(papers: &[Paper], quiet: bool) -> Result<Vec<(Paper, Vec<Row>)>, Failure> {
     let interrupted = interrupt::listen();
-    let items: Vec<(Paper, Vec<Item>)> = papers.iter().map(|p| (*p, p.items())).collect();
-    let count = items.iter().map(|(_, items)| items.len()).sum();
+    let count = papers.iter().map(|paper| paper.items().len()).sum();
     let bar = progress::SweepProgress::new(quiet, count, 0);
-    let mut done = 0;
-    let mut results = Vec::new();
+    let mut results: Vec<(Paper, Vec<Row>)> = papers.iter().map(|p| (*p, Vec::new())).collect();
 
-    for (paper, items) in items {
-        let mut rows = Vec::new();
-        for item in items {
-            rows.extend(item()?);
-            if interrupted.load(Ordering::Relaxed) {
+    let answers = start(papers.to_vec()).map_err(Failure::misuse_by)?;
+    let mut done = 0;
+    while done < count {
+        match answers.recv_timeout(LOOKS) {
+            Ok((paper, rows)) => {
+                let known = results.iter_mut().find(|(known, _)| *known == paper);
+                known.expect("BUG: a paper of the list").1.extend(rows?);
+                done += 1;
+                bar.show(done, 0);
+            }
+            Err(RecvTimeoutError::Timeout) if !interrupted.load(Ordering::Relaxed) => {}
+            Err(RecvTimeoutError::Timeout) => {
                 bar.clear();
                 return Err(Failure::EndedEarly("it was interrupted".to_owned()));
             }
-            done += 1;
-            bar.show(done, 0);
+            Err(RecvTimeoutError::Disconnected) => panic!("BUG: an item of a paper panicked"),
         }
-        results.push((paper, rows));
     }
     bar.clear();
     Ok(results)
+}
+
+/// Runs all items of these papers in a thread of their own, which ends with the program.
+fn start(papers: Vec<Paper>) -> std::io::Result<Receiver<Answer>> {
+    let (sender, answers) = mpsc::channel();
+    let work = move || {
+        for paper in papers {
+            for item in paper.items() {
+                let rows = item();
+                let failed = rows.is_err();
+                if sender.send((paper, rows)).is_err() || failed {
+                    return;
+                }
+            }
+        }
+    };
+    thread::Builder::new().stack_size(STACK).spawn(work)?;
+    Ok(answers)
 }
 
 /// A table for a terminal, with its notes below.

@@ -88,7 +88,7 @@ pub(crate) struct SweepArguments {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = heading::STUDY)]
     pub time_limit: Option<Duration>,
 
-    /// Coupling method [default: the model's, or else auto]
+    /// Coupling method; without it that of the model, or auto
     #[arg(long, short, value_name = "M", value_parser = names::METHODS, help_heading = heading::METHOD)]
     pub method: Option<String>,
 
@@ -99,7 +99,7 @@ pub(crate) struct SweepArguments {
     #[command(flatten)]
     pub changes: ChangeArguments,
 
-    /// Say nothing that is not an error
+    /// Print errors only
     #[arg(long, short, help_heading = heading::RESULTS)]
     pub quiet: bool,
 

@@ -103,6 +103,8 @@ pub struct Predictive<'a> {
     /// Another method that should be used.
     advice: Option<Advice>,
     signals: Vec<f64>,
+    /// The outputs whose errors are reported.
+    estimated_outputs: Vec<(usize, usize)>,
     /// Scratch for questions about the present.
     present: Vec<Task>,
 }
@@ -260,6 +262,7 @@ impl<'a> Predictive<'a> {
         let interface_system = solver_of(&coupling, &options, capabilities, quintics);
         let count = coupling.variables.len();
         let states = total_states(connections);
+        let estimated_outputs = report::estimated_outputs(connections);
         let steps = Steps::new(grid, options.tolerance, |tolerance| {
             Controller::new(grid, tolerance, options.bounds)
         });
@@ -292,7 +295,8 @@ impl<'a> Predictive<'a> {
             step_state: StepState::default(),
             counts: RunCounts::default(),
             advice: None,
-            signals: vec![0.0; OWN_SIGNALS + states],
+            signals: vec![0.0; OWN_SIGNALS + states + estimated_outputs.len()],
+            estimated_outputs,
             present: connections.tasks(if quintics { 2 } else { 1 }),
             coupling,
             interface_system,

@@ -2,7 +2,8 @@
 //! trusted.
 
 use dovetail_core::{
-    Advice, EstimatedError, MacroStep, MethodQuality, Notice, Refused, Remedy, SignalKind,
+    Advice, Connections, EstimatedError, Interface, MacroStep, MethodQuality, Notice, Output,
+    Refused, Remedy, SignalKind,
 };
 
 use super::controller::Controller;
@@ -22,17 +23,38 @@ fn advised(advice: &Advice) -> Notice {
     Notice::from(text).with([Remedy::method(&advice.method), Remedy::method(AUTO)])
 }
 
+/// Whether the error of an output is reported: not of what is held, nor under the name of a state.
+fn has_own_error(interface: &Interface, output: &Output) -> bool {
+    output.kind == SignalKind::Continuous && !interface.states.contains(&output.name)
+}
+
+/// The outputs whose errors are reported, each as its system and its place there.
+pub(super) fn estimated_outputs(connections: &Connections) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for (system, interface) in connections.interfaces().iter().enumerate() {
+        let outputs = interface.outputs.iter().enumerate();
+        let own = outputs.filter(|(_, output)| has_own_error(interface, output));
+        found.extend(own.map(|(position, _)| (system, position)));
+    }
+    found
+}
+
 impl Predictive<'_> {
     pub(super) fn signal_names(&self) -> Vec<String> {
         let mut names = ["$discrepancy", "$step", "$degree"]
             .map(str::to_owned)
             .to_vec();
-        let interfaces = self.connections.interfaces().iter();
-        names.extend(interfaces.flat_map(|i| {
-            i.states
-                .iter()
-                .map(|state| i.qualified(&format!("{state}.$error")))
-        }));
+        let error_of = |interface: &Interface, variable: &str| {
+            interface.qualified(&format!("{variable}.$error"))
+        };
+        for interface in self.connections.interfaces() {
+            let states = interface.states.iter();
+            names.extend(states.map(|state| error_of(interface, state)));
+        }
+        for &(system, position) in &self.estimated_outputs {
+            let interface = &self.connections.interfaces()[system];
+            names.push(error_of(interface, &interface.outputs[position].name));
+        }
         names
     }
 
@@ -48,7 +70,13 @@ impl Predictive<'_> {
             return;
         }
 
-        errors.copy_from_slice(&error.states);
+        let (of_states, of_outputs) = errors.split_at_mut(error.states.len());
+        of_states.copy_from_slice(&error.states);
+        for (place, &(system, position)) in of_outputs.iter_mut().zip(&self.estimated_outputs) {
+            let first = self.connections.outputs_of(system).start;
+            *place = error.outputs[first + position];
+        }
+
         let largest = self.scales.states.largest_share(&error.states);
         self.errors.knowledge.uncorrected |= largest > self.most_to_correct();
 
@@ -213,13 +241,9 @@ impl Predictive<'_> {
                 ));
                 state += 1;
             }
-            for (output, stacked) in interface
-                .outputs
-                .iter()
-                .zip(self.connections.outputs_of(system))
-            {
-                let smooth = output.kind == SignalKind::Continuous;
-                if smooth && !interface.states.contains(&output.name) {
+            let outputs = interface.outputs.iter();
+            for (output, stacked) in outputs.zip(self.connections.outputs_of(system)) {
+                if has_own_error(interface, output) {
                     let estimate =
                         estimate(&error.outputs[stacked], &error.largest_outputs[stacked]);
                     all.push((interface.qualified(&output.name), estimate));

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::run_curves::RunCurves;
 use super::worst;
+use crate::errors::Measure;
 use crate::number::{count, significant};
 use crate::summary::RunSummary;
 
@@ -12,7 +13,8 @@ const GOAL: f64 = 0.01;
 /// So many runs are named in a sentence.
 const MOST_NAMED: usize = 4;
 
-pub(super) fn of(runs: &[RunSummary], curves: &[RunCurves]) -> Value {
+pub(super) fn of(runs: &[RunSummary], curves: &[RunCurves], measure: Measure) -> Value {
+    let worst = |run: &RunSummary| worst(run, measure);
     let label = |index: usize| label(&runs[index], &curves[index]);
     let is_lost = |index: &usize| worst(&runs[*index]).is_none_or(|worst| worst > 100.0);
     let lost: Vec<usize> = (0..runs.len()).filter(is_lost).collect();
@@ -38,11 +40,11 @@ pub(super) fn of(runs: &[RunSummary], curves: &[RunCurves]) -> Value {
             ""
         };
         text.push(format!(
-            "{}{more}: no error could be measured, or it exceeds the range of the reference.",
+            "{}{more}: no error could be measured, or it exceeds 100 %.",
             named.join("; ")
         ));
     }
-    text.extend(cheapest(runs));
+    text.extend(cheapest(runs, measure));
     let measured = (0..runs.len()).filter_map(|index| Some((index, worst(&runs[index])?)));
     if let Some((best, error)) = measured.min_by(|one, other| one.1.total_cmp(&other.1)) {
         text.push(format!(
@@ -63,10 +65,10 @@ fn label(run: &RunSummary, curves: &RunCurves) -> String {
 }
 
 /// Which methods reach the goal at the least cost.
-fn cheapest(runs: &[RunSummary]) -> Option<String> {
+fn cheapest(runs: &[RunSummary], measure: Measure) -> Option<String> {
     let mut able: Vec<&RunSummary> = runs
         .iter()
-        .filter(|run| worst(run).is_some_and(|worst| worst <= GOAL))
+        .filter(|run| worst(run, measure).is_some_and(|worst| worst <= GOAL))
         .collect();
     able.sort_by_key(|run| run.integrations());
     let first = able.first()?;

@@ -44,6 +44,7 @@ heading(
   `${runs.length} runs, ${methods.size} methods`,
 );
 verdict();
+get("measure").textContent = `Of all variables the worst: ${data.measureText}.`;
 cheapest();
 get("reference").textContent = data.referenceText;
 commandBox(get("command"), data.command);
@@ -108,7 +109,7 @@ function points(scatter, cost) {
       name: method + (open ? ", chosen steps" : ""),
       runs: series,
       panel: "error",
-      title: "error (NRMSE)",
+      title: `error (${data.measure})`,
       unit: "%",
       log: true,
       x: Float64Array.from(series, value),

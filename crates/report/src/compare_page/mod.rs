@@ -5,13 +5,15 @@ mod run_curves;
 
 use serde_json::{Map, Value, json};
 
+use crate::comparison::{NOT_VARIED, compared_variables};
+use crate::errors::Measure;
 use crate::number::brief;
 use crate::page::{Origin, Page, encoded};
 use crate::paper_table::{TableFormat, paper_table};
 use crate::run_page::TIME_UNIT;
 use crate::summary::RunSummary;
 use crate::trajectory::Trajectory;
-use crate::variables::{Kind, Variable};
+use crate::variables::Variable;
 
 pub use run_curves::RunCurves;
 
@@ -33,6 +35,8 @@ pub struct ComparisonPage<'a> {
     pub variables: &'a [Variable],
     /// Their reference; none where no run has one.
     pub reference: &'a Trajectory,
+    /// How errors are measured.
+    pub measure: Measure,
     /// How the runs went.
     pub runs: &'a [RunSummary],
     /// The curves of each.
@@ -49,12 +53,14 @@ impl ComparisonPage<'_> {
 
     fn data(&self) -> Value {
         let runs = self.runs.iter().zip(self.curves);
-        let table = |format| paper_table(self.runs, format);
+        let table = |format| paper_table(self.runs, format, self.measure);
         json!({
             "start": self.span.0,
             "stop": self.span.1,
             "timeUnit": TIME_UNIT,
-            "verdict": banner::of(self.runs, self.curves),
+            "measure": self.measure.name(),
+            "measureText": self.measure.explanation(),
+            "verdict": banner::of(self.runs, self.curves, self.measure),
             "variables": self.distinct().map(named).collect::<Vec<_>>(),
             "referenceText": self.reference_text,
             "reference": curves(self.reference),
@@ -67,25 +73,13 @@ impl ComparisonPage<'_> {
         })
     }
 
-    /// The variables, without states that are outputs as well: every run has the same error in both.
+    /// The variables, without states that are outputs as well.
     fn distinct(&self) -> impl Iterator<Item = &Variable> {
-        let error = |variable: &Variable| {
-            let measured = self.runs.iter().filter_map(|run| run.comparison.as_ref());
-            let errors: Vec<_> = measured
-                .map(|comparison| comparison.error_of(&variable.name))
-                .collect();
-            errors
+        let compared = compared_variables(self.runs);
+        let is_distinct = move |variable: &&Variable| {
+            compared.is_empty() || compared.contains(&variable.name.as_str())
         };
-        let is_output = move |state: &Variable| {
-            let mut outputs = self
-                .variables
-                .iter()
-                .filter(|other| other.kind == Kind::Output && other.system == state.system);
-            outputs.any(|output| error(output) == error(state))
-        };
-        self.variables
-            .iter()
-            .filter(move |variable| variable.kind != Kind::State || !is_output(variable))
+        self.variables.iter().filter(is_distinct)
     }
 
     fn run(&self, run: &RunSummary, curves_of_run: &RunCurves) -> Value {
@@ -105,13 +99,13 @@ impl ComparisonPage<'_> {
         data["rejected"] = run.rejected.into();
         data["integrations"] = run.integrations().into();
         data["wall"] = run.wall_seconds.into();
-        data["worst"] = worst(run).into();
+        data["worst"] = worst(run, self.measure).into();
         data["trouble"] = run
             .message
             .as_ref()
             .map(|message| message.text.as_str())
             .into();
-        data["error"] = errors(run);
+        data["error"] = errors(run, self.measure);
         data
     }
 }
@@ -133,17 +127,18 @@ fn columns(rows: &Trajectory) -> Value {
 
 /// Options other than the tolerance that tell runs of a method apart.
 fn variant(run: &RunSummary) -> String {
-    let others = run.varied.iter().filter(|(key, _)| key != "tolerance");
+    let is_other = |(key, value): &&(String, String)| key != "tolerance" && value != NOT_VARIED;
+    let others = run.varied.iter().filter(is_other);
     let texts: Vec<String> = others
         .map(|(key, value)| format!("{key} {value}"))
         .collect();
     texts.join(", ")
 }
 
-/// The largest error of a run, in percent of the range of the reference; none where nothing was measured.
-fn worst(run: &RunSummary) -> Option<f64> {
+/// The largest error of a run, in percent; none where nothing was measured.
+fn worst(run: &RunSummary, measure: Measure) -> Option<f64> {
     let errors = &run.comparison.as_ref()?.error;
-    let shares = errors.iter().map(|(_, error)| 100.0 * error.share());
+    let shares = errors.iter().map(|(_, error)| 100.0 * error.share(measure));
     let worst = shares.fold(None, |worst: Option<f64>, share| match worst {
         Some(worst) if share <= worst => Some(worst),
         _ => Some(share),
@@ -151,12 +146,12 @@ fn worst(run: &RunSummary) -> Option<f64> {
     worst.filter(|worst| worst.is_finite())
 }
 
-fn errors(run: &RunSummary) -> Value {
+fn errors(run: &RunSummary, measure: Measure) -> Value {
     let errors = run
         .comparison
         .iter()
         .flat_map(|comparison| &comparison.error);
-    let shares = errors.map(|(name, error)| (name.clone(), json!(100.0 * error.share())));
+    let shares = errors.map(|(name, error)| (name.clone(), json!(100.0 * error.share(measure))));
     Value::Object(shares.collect::<Map<_, _>>())
 }
 

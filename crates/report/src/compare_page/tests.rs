@@ -46,6 +46,7 @@ fn runs_with_fixed_and_with_chosen_steps_are_told_apart() {
         reference_text: "all equations solved as one",
         variables: &[],
         reference: &Trajectory::default(),
+        measure: Measure::Nrmse,
         runs: &[fixed, chosen],
         curves: &[curves(), of_chosen],
         origin: &Origin::default(),
@@ -75,6 +76,7 @@ fn a_run_without_a_measured_error_is_not_usable() {
     let verdict = banner::of(
         &[lost, compared("missiles", 0.1, 1e-6, None)],
         &[curves(), curves()],
+        Measure::Nrmse,
     );
     assert_eq!(verdict["title"], "1 of 2 runs are not usable.");
     assert!(verdict["text"].to_string().contains("jacobi (step 0.1 s)"));

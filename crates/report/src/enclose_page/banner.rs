@@ -14,8 +14,16 @@ pub(super) fn of(summary: &EnclosureSummary) -> Value {
         let within = format!(
             "From every start value and for every parameter in the given boxes, every solution stays within the bands from {start} to {stop} s."
         );
-        let text = [Some(within), widest(summary)];
+        let loose = summary
+            .loose
+            .as_ref()
+            .map(|loose| sentence(&loose.sentence()));
+        let is_loose = loose.is_some();
+        let text = [Some(within), loose.or(widest(summary))];
         let text: Vec<String> = text.into_iter().flatten().collect();
+        if is_loose {
+            return json!({ "level": "note", "title": "Proved, but the bounds are wide.", "text": text });
+        }
         return json!({ "level": "good", "title": "Proved: no trajectory leaves these bounds.", "text": text });
     };
 
@@ -26,17 +34,11 @@ pub(super) fn of(summary: &EnclosureSummary) -> Value {
 }
 
 fn widest(summary: &EnclosureSummary) -> Option<String> {
-    let (name, width) = widest_state(summary)?;
+    let (name, width) = summary.widest_state()?;
     let width = significant(width, 3);
     Some(format!(
         "The widest band at the end is that of `{name}`: {width}."
     ))
-}
-
-fn widest_state(summary: &EnclosureSummary) -> Option<(&str, f64)> {
-    let states = summary.states.iter();
-    let widths = states.map(|(name, state)| (name.as_str(), state.width()));
-    widths.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
 /// Label, value and remark of each tile.
@@ -61,7 +63,8 @@ pub(super) fn facts(summary: &EnclosureSummary) -> Vec<Value> {
         ]),
     ];
     facts.extend(
-        widest_state(summary)
+        summary
+            .widest_state()
             .map(|(name, width)| json!(["Widest at the end", significant(width, 3), name])),
     );
     facts.push(json!(["Took", duration(summary.wall_seconds)]));

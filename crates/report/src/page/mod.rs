@@ -14,7 +14,7 @@ const STYLE: &str = include_str!("page.css");
 const SHELL: &str = include_str!("shell.html");
 
 /// The scripts that all pages share, in the order in which they build on one another.
-const SCRIPTS: [&str; 17] = [
+const SCRIPTS: [&str; 18] = [
     include_str!("scripts/dom.js"),
     include_str!("scripts/columns.js"),
     include_str!("scripts/numbers.js"),
@@ -26,6 +26,7 @@ const SCRIPTS: [&str; 17] = [
     include_str!("scripts/drawing.js"),
     include_str!("scripts/overlay.js"),
     include_str!("scripts/pointer.js"),
+    include_str!("scripts/save.js"),
     include_str!("scripts/list.js"),
     include_str!("scripts/table.js"),
     include_str!("scripts/graph.js"),

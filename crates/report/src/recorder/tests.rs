@@ -150,6 +150,30 @@ fn a_system_ahead_is_read_off_at_the_time_all_have_reached() {
 /// Answers along a polynomial, with or without derivatives, at irregular times, and the rows
 /// between them.
 fn dense(curve: &Signal, derivatives: usize, rows: Rows) -> Trajectory {
+    let known = |order: usize, number: f64| {
+        if derivatives >= order {
+            number
+        } else {
+            f64::NAN
+        }
+    };
+    let knot = |time: f64| {
+        let Knot {
+            value,
+            slope,
+            curvature,
+        } = curve.at(time);
+        Knot {
+            value,
+            slope: known(1, slope),
+            curvature: known(2, curvature),
+        }
+    };
+    between(&[0.0, 0.0, 0.3, 0.5, 1.1, 1.2, 2.0], knot, rows)
+}
+
+/// Answers at these times, and the rows between them.
+fn between(times: &[f64], knot_at: impl Fn(f64) -> Knot, rows: Rows) -> Trajectory {
     let connections = spring_and_mass();
     let selection = Variables::of(&connections)
         .select(&["mass.v".into(), "spring.F".into()])
@@ -161,29 +185,12 @@ fn dense(curve: &Signal, derivatives: usize, rows: Rows) -> Trajectory {
         "memory",
     );
     let mut recorder = recorder.with_rows(rows).with_both_sides();
-    let times = [0.0, 0.0, 0.3, 0.5, 1.1, 1.2, 2.0];
     for pair in times.windows(2) {
         let mut tasks = both(MacroStep::new(pair[0], pair[1]), 0.0);
         for task in &mut tasks {
-            let Knot {
-                value,
-                slope,
-                curvature,
-            } = curve.at(pair[1]);
-            let known = |order: usize, number: f64| {
-                if derivatives >= order {
-                    number
-                } else {
-                    f64::NAN
-                }
-            };
-            let knot = Knot {
-                value,
-                slope: known(1, slope),
-                curvature: known(2, curvature),
-            };
+            let knot = knot_at(pair[1]);
             task.response.outputs.fill(knot);
-            task.response.states.fill(value);
+            task.response.states.fill(knot.value);
             task.response.motion.fill([knot.slope, knot.curvature]);
         }
         recorder
@@ -235,6 +242,50 @@ fn without_derivatives_a_cubic_is_met_once_there_are_four_points() {
         late.into_iter()
             .all(|(time, value)| (curve.value(*time) - value).abs() < 1e-12)
     );
+}
+
+#[test]
+fn a_jump_without_derivatives_is_a_line_and_its_neighbors_know_nothing_of_it() {
+    // A ball that falls, bounces between 0.45 and 0.46, and rises.
+    let velocity = |time: f64| {
+        let bounced = if time > 0.455 { 7.5 } else { 0.0 };
+        bounced - 9.81 * time
+    };
+    let mut times = vec![0.0];
+    times.extend((0..70).map(|step| f64::from(step) * 0.01));
+    let rows = between(
+        &times,
+        |time| Knot::value_only(velocity(time)),
+        Rows::Every(0.005),
+    );
+
+    let middle = 0.5 * (velocity(0.45) + velocity(0.46));
+    for (time, value) in rows.times().iter().zip(rows.column("mass.v").unwrap()) {
+        let over_the_jump = (0.4501..0.4599).contains(time);
+        let expected = if over_the_jump {
+            middle
+        } else {
+            velocity(*time)
+        };
+        assert!((value - expected).abs() < 1e-9, "{value} at {time}");
+    }
+}
+
+#[test]
+fn a_first_value_that_is_corrected_by_the_first_step_spoils_no_neighbor() {
+    let level = |time: f64| if time == 0.0 { 0.0 } else { 5.0 + 0.1 * time };
+    let times = [0.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5];
+    let rows = between(
+        &times,
+        |time| Knot::value_only(level(time)),
+        Rows::Every(0.125),
+    );
+    for (time, value) in rows.times().iter().zip(rows.column("mass.v").unwrap()) {
+        assert!(
+            *time < 0.5 || (value - level(*time)).abs() < 1e-12,
+            "{value} at {time}"
+        );
+    }
 }
 
 #[test]

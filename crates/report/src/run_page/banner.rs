@@ -30,7 +30,7 @@ fn headline(summary: &RunSummary) -> (&'static str, String) {
         Verdict::Good => ("good", "Good: the result is accurate.".into()),
         Verdict::Doubtful => ("note", "Usable with care: the error may show.".into()),
         Verdict::Unusable => ("bad", "Not usable: the error is too large.".into()),
-        Verdict::Unknown => ("note", "Not judged: nothing is known of the error.".into()),
+        Verdict::Unknown => ("note", "Not judged.".into()),
     }
 }
 

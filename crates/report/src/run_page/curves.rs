@@ -9,12 +9,10 @@ use super::aliases::originals;
 use super::{RunPage, TIME_UNIT};
 use crate::page::encoded;
 use crate::picture::{Curve, Panel, Picture};
-use crate::variables::{Kind, Variable};
+use crate::variables::{ERROR, Kind, Variable};
 
 /// So many curves are drawn at first where nobody has chosen.
 const MOST_AT_FIRST: usize = 12;
-/// A signal with this ending is the estimated error of the state before it.
-const ERROR: &str = ".$error";
 
 /// The recorded variables as curves.
 pub(super) struct Curves<'a> {
@@ -108,6 +106,7 @@ impl<'a> Curves<'a> {
         });
         if is_held(variable, self.page.connections) {
             curve["hold"] = true.into();
+            curve["whole"] = is_whole(self.columns[index]).into();
         }
         if let Some(error) = self.error(index) {
             curve["error"] = encoded(error);
@@ -115,10 +114,28 @@ impl<'a> Curves<'a> {
         curve
     }
 
-    /// The estimated error of a signal, under whichever of its names it is known.
+    /// The estimated error of a signal.
     fn error(&self, index: usize) -> Option<&'a [f64]> {
-        let mut names = std::iter::once(index).chain(self.same(index));
-        names.find_map(|name| self.errors.get(self.at(name).name.as_str()).copied())
+        let name = self.name_with_error(index)?;
+        self.errors.get(name).copied()
+    }
+
+    /// The first of the names of a signal under which its error is known.
+    fn name_with_error(&self, index: usize) -> Option<&'a str> {
+        let indices = std::iter::once(index).chain(self.same(index));
+        let mut names = indices.map(|index| self.at(index).name.as_str());
+        names.find(|name| self.errors.contains_key(name))
+    }
+
+    /// Whether a signal is an error that is known under another name of what it belongs to.
+    fn is_told_already(&self, signal: &str) -> bool {
+        let owner = signal.strip_suffix(ERROR);
+        let index = owner.and_then(|owner| self.by_name.get(owner)).copied();
+        index.is_some_and(|index| {
+            let original = self.originals[index].unwrap_or(index);
+            self.name_with_error(original)
+                .is_some_and(|name| Some(name) != owner)
+        })
     }
 
     /// The unit of a signal. An input that is fed from elsewhere appears as its source gives it.
@@ -138,7 +155,8 @@ impl<'a> Curves<'a> {
             .or_else(of_aliases)
     }
 
-    /// What is drawn at first: what was chosen, or else what fits: everything, or connected outputs.
+    /// What is drawn at first: what was chosen, or else what fits: everything, or connected outputs,
+    /// or where nothing is connected outputs before states before inputs.
     fn shown(&self) -> Vec<usize> {
         let drawn: Vec<usize> = self
             .indices()
@@ -165,13 +183,14 @@ impl<'a> Curves<'a> {
             variable.kind == Kind::Output
                 && feeds.contains(&variable.stacked(self.page.connections))
         };
-        let connected: Vec<usize> = drawn.iter().copied().filter(is_connected).collect();
-        let first = if connected.is_empty() {
-            drawn
-        } else {
-            connected
-        };
-        first.into_iter().take(MOST_AT_FIRST).collect()
+        let mut first: Vec<usize> = drawn.iter().copied().filter(is_connected).collect();
+        if first.is_empty() {
+            first = drawn;
+            first.sort_by_key(|&index| interest(self.at(index).kind));
+        }
+        first.truncate(MOST_AT_FIRST);
+        first.sort_unstable();
+        first
     }
 
     /// The variables that are drawn at first as a figure, over time or over the variable `x`.
@@ -236,7 +255,8 @@ impl<'a> Curves<'a> {
             .filter(|&index| self.at(index).kind == Kind::Signal);
         let known =
             signals.filter(|&index| self.columns[index].iter().any(|value| value.is_finite()));
-        let mut known: Vec<Value> = known.map(|index| self.signal(index)).collect();
+        let once = known.filter(|&index| !self.is_told_already(&self.at(index).name));
+        let mut known: Vec<Value> = once.map(|index| self.signal(index)).collect();
         known.sort_by_key(|signal| {
             RANKS.iter().position(|kind| {
                 signal["panel"]
@@ -309,6 +329,16 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
+/// The most interesting first.
+fn interest(kind: Kind) -> usize {
+    match kind {
+        Kind::Output => 0,
+        Kind::State => 1,
+        Kind::Input => 2,
+        Kind::Signal => 3,
+    }
+}
+
 fn role(kind: Kind) -> &'static str {
     match kind {
         Kind::Input => "input",
@@ -326,6 +356,12 @@ fn is_held(variable: &Variable, connections: &Connections) -> bool {
         Kind::Output => interface.outputs[variable.position].kind != SignalKind::Continuous,
         Kind::State | Kind::Signal => false,
     }
+}
+
+/// Whether a variable takes whole numbers only: its axis then has no ticks between them.
+fn is_whole(values: &[f64]) -> bool {
+    let mut known = values.iter().filter(|value| value.is_finite());
+    known.all(|value| value.fract() == 0.0)
 }
 
 /// The outputs that feed an input, as stacked positions.

@@ -24,11 +24,12 @@ viewChoices();
 structure();
 timeSpent();
 const solver = solverSignals();
+const orbits = orbitFigure();
 systemsTable();
 commandBox(get("command"), data.command);
 get("notes").append(...data.notes.map(text => el("li", {}, ...withCode(text))));
 themeSwitch(get("theme"));
-window.page = { figure, solver, list, variables };
+window.page = { figure, solver, orbits, list, variables };
 
 /** How large the error is beside what it belongs to, at most. */
 function largestShare() {
@@ -93,12 +94,14 @@ function structure() {
       el("path", { d: "M0 5H30", class: kind }),
     );
   const loops = data.loops.map(members => members.join(" ↔ "));
-  const keys = [el("span", {}, sample("wire"), "connection")];
+  const keys = [];
+  if (data.connections.length) keys.push(el("span", {}, sample("wire"), "connection"));
+  else get("structure").querySelector("header p").remove();
   if (data.systems.some(s => s.feedthrough.length))
     keys.push(el("span", {}, sample("through"), "feedthrough inside a system"));
   if (loops.length)
     keys.push(el("span", { class: "edge loop" }, sample("wire"), `feedthrough loop: ${loops.slice(0, 4).join("; ")}`));
-  get("graph").append(el("p", { class: "key" }, ...keys));
+  if (keys.length) get("graph").append(el("p", { class: "key" }, ...keys));
 }
 
 function timeSpent() {
@@ -118,6 +121,49 @@ function timeSpent() {
       `${duration(data.wall)} in all. Coupling is everything outside the systems: prediction, linear algebra, recording.${parallel}${more}`,
     ),
   );
+}
+
+/** One variable over another, both to be chosen. */
+function orbitFigure() {
+  if (variables.length < 2) {
+    leaveOut("orbit");
+    return null;
+  }
+  const moves = variables.filter(v => v.shown && new Set(v.y.subarray(0, 1000)).size > 2);
+  const chosen = (moves.length > 1 ? moves : variables).slice(0, 2);
+  const made = newFigure(get("orbitfigure"), {
+    scatter: true,
+    orbit: true,
+    name: "Orbit",
+    tip: ({ y }, i) => [
+      el("b", {}, `t = ${number(times[i])} ${data.timeUnit}`),
+      `${chosen[0].name} ${number(chosen[0].y[i])}`,
+      el("br"),
+      `${chosen[1].name} ${number(y[i])}`,
+    ],
+  });
+  const label = ({ name, unit }) => (unit && unit !== "1" ? `${name} [${unit}]` : name);
+  const show = () => {
+    made.clear();
+    made.options.label = label(chosen[0]);
+    const { name, unit, y } = chosen[1];
+    made.add({ name, unit, title: name, x: chosen[0].y, y, index: 0 });
+    made.reset();
+  };
+  const choose = (place, text) => {
+    const options = variables.map(v => el("option", { value: v.name, selected: v === chosen[place] }, v.name));
+    const select = el("select", { "aria-label": text }, ...options);
+    select.addEventListener("change", () => {
+      chosen[place] = variables.find(v => v.name === select.value);
+      show();
+    });
+    return el("label", { class: "pick" }, text, " ", select);
+  };
+  made.clock.remove();
+  made.tools.append(el("div", { class: "choices" }, choose(0, "across"), choose(1, "upwards")));
+  get("orbit").addEventListener("toggle", () => made.draw());
+  show();
+  return made;
 }
 
 function solverSignals() {

@@ -1,4 +1,4 @@
-use dovetail_core::{Connections, Input, Interface, Output, Source};
+use dovetail_core::{Connections, Input, Interface, Output, SignalKind, Source};
 
 use super::*;
 use crate::page::tests::data_of;
@@ -183,6 +183,109 @@ fn the_variables_that_were_chosen_are_drawn_at_first() {
         (json!(true), json!(false)),
         "the motor's speed under another name"
     );
+}
+
+/// The page of one system with so many inputs and a truth value as output.
+fn page_of_one(inputs: usize, rows: &[f64]) -> Value {
+    let input = |n: usize| Input {
+        name: format!("u{n}"),
+        ..Input::default()
+    };
+    let output = |name: &str, kind: SignalKind| Output {
+        name: name.into(),
+        kind,
+        ..Output::default()
+    };
+    let lone = Interface {
+        name: "lone".into(),
+        inputs: (0..inputs).map(input).collect::<Vec<_>>().into(),
+        outputs: vec![
+            output("on", SignalKind::Discrete),
+            output("level", SignalKind::Continuous),
+        ]
+        .into(),
+        states: Vec::new().into(),
+    };
+    let sources = vec![Source::Constant(0.0); inputs];
+    let connections = Connections::new(vec![lone], sources);
+    let selection = Variables::of(&connections).everything();
+    let mut trajectory = Trajectory::of(&selection);
+    for (time, &value) in rows.iter().enumerate() {
+        let inputs = (0..inputs).map(|n| value + n as f64 / 3.0);
+        let row: Vec<f64> = inputs.chain([value, value / 7.0]).collect();
+        trajectory.row(time as f64, &row).expect("a row in memory");
+    }
+    let page = RunPage {
+        summary: &example(),
+        connections: &connections,
+        kinds: &[],
+        loops: &[],
+        tolerance: None,
+        selection: &selection,
+        trajectory: &trajectory,
+        shown: &[],
+        origin: &Origin::default(),
+    };
+    data_of(&page.render())
+}
+
+#[test]
+fn outputs_are_drawn_first_where_not_everything_fits() {
+    let data = page_of_one(20, &[0.0, 1.0, 0.0]);
+    let variables = data["variables"].as_array().expect("variables");
+    let shown = variables
+        .iter()
+        .filter(|variable| variable["shown"] == true);
+    let shown: Vec<&Value> = shown.map(|variable| &variable["name"]).collect();
+    assert_eq!(shown.len(), 12);
+    assert!(shown.contains(&&json!("lone.on")) && shown.contains(&&json!("lone.level")));
+}
+
+#[test]
+fn the_error_of_an_output_is_a_band_and_is_told_once() {
+    let connections = drive();
+    let signals: Vec<String> = ["motor.w", "motor.speed", "load.torque"]
+        .map(|name| format!("{name}.$error"))
+        .to_vec();
+    let variables = Variables::of(&connections).with_signals(&signals);
+    let selection = variables.everything();
+    let mut trajectory = Trajectory::of(&selection);
+    for time in [0.0, 1.0, 2.0] {
+        let row = [5.0 + time, time, time, time, 5.0 + time, 1e-3, 1e-3, 2e-3];
+        trajectory.row(time, &row).expect("a row in memory");
+    }
+    let page = RunPage {
+        summary: &example(),
+        connections: &connections,
+        kinds: &[],
+        loops: &[],
+        tolerance: None,
+        selection: &selection,
+        trajectory: &trajectory,
+        shown: &[],
+        origin: &Origin::default(),
+    };
+    let data = data_of(&page.render());
+
+    assert_eq!(names(&data), ["motor.speed", "load.torque"]);
+    for variable in data["variables"].as_array().expect("variables") {
+        assert!(variable["error"].is_object(), "{}", variable["name"]);
+    }
+    let solver = data["solver"].as_array().expect("signals");
+    let told: Vec<&Value> = solver.iter().map(|signal| &signal["name"]).collect();
+    assert_eq!(
+        told,
+        ["motor.speed", "load.torque"],
+        "the state is that output"
+    );
+}
+
+#[test]
+fn held_variables_of_whole_numbers_say_so() {
+    let data = page_of_one(0, &[0.0, 1.0, 0.0]);
+    assert_eq!(data["variables"][0]["whole"], true);
+    assert_eq!(data["variables"][1]["whole"], Value::Null, "continuous");
+    assert_eq!(page_of_one(0, &[0.0, 0.5])["variables"][0]["whole"], false);
 }
 
 #[test]

@@ -31,6 +31,8 @@ const LONGER: u64 = 4;
 const CALLS_IN_THREADS: usize = 24;
 /// and they stay if these take less than this part of the time that they took before.
 const FASTER: f64 = 0.95;
+/// A shorter time in seconds would be shown as none.
+const SHORTEST_SHOWN: f64 = 50e-9;
 
 /// What [`Auto`] is to know beforehand.
 #[derive(Clone, Debug)]
@@ -244,6 +246,9 @@ impl Auto {
         match &self.reason {
             Reason::Obstacle(obstacle) => (*obstacle).to_owned(),
             Reason::TooFewSteps => "too few steps to find out whether more would be faster".into(),
+            Reason::SingleIsFaster(found) if found.single < SHORTEST_SHOWN => {
+                "most calls of systems are too short to be measured".into()
+            }
             Reason::SingleIsFaster(found) => format!(
                 "a step of all systems takes {}, and would take {} in {}",
                 readable_seconds(found.single),

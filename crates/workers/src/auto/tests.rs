@@ -127,6 +127,20 @@ fn a_watch_that_found_nothing_is_repeated_after_ever_longer_whiles() {
 }
 
 #[test]
+fn calls_without_a_measurable_time_are_called_that() {
+    let mut workers = Auto::new(systems(&[0, 0]), options(&[0, 1]));
+    workers.decide(Finding {
+        single: 0.0,
+        parallel: 0.0,
+        elapsed: 1e-6,
+        assignment: Assignment::dealt(2, 2),
+    });
+    let choice = workers.choice().expect("a choice");
+    let expected = "a single thread: most calls of systems are too short to be measured";
+    assert_eq!(choice, expected);
+}
+
+#[test]
 fn systems_that_were_tried_in_threads_come_back() {
     let mut workers = Auto::new(systems(&[10, 10, 10]), options(&[0, 1, 2]));
     let assignment = Assignment::balanced(&[3.0, 2.0, 1.0], &[0, 1, 2], 2);

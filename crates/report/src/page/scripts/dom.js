@@ -7,6 +7,14 @@ function css(name) {
   return known.get(name);
 }
 
+/** Measures texts. */
+const ruler = document.createElement("canvas").getContext("2d");
+
+/** A name that may break behind its dots and underscores, but not within a word. */
+function breakable(name) {
+  return name.split(/(?<=[._])/).flatMap((piece, i) => (i ? [el("wbr"), piece] : [piece]));
+}
+
 /** A DOM element. Text goes in as text, never as markup: names from a model inject nothing. */
 function el(tag, attributes, ...children) {
   const svg = /^(svg|g|path|rect|text|circle|title|defs|marker|line|desc)$/.test(tag);

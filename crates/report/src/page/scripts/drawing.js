@@ -5,9 +5,17 @@ Object.assign(Panel.prototype, {
     if (!this.layout(last)) return;
     const ratio = window.devicePixelRatio || 1;
     const ctx = this.base.getContext("2d");
-    const { w, h, width, height } = this.frame;
+    const { width, height } = this.frame;
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     ctx.clearRect(0, 0, width, height);
+    this.paint(ctx);
+    this.chips();
+    this.overlay();
+  },
+
+  /** Grid and curves. */
+  paint(ctx) {
+    const { w, h } = this.frame;
     this.grid(ctx);
     ctx.save();
     ctx.beginPath();
@@ -18,11 +26,10 @@ Object.assign(Panel.prototype, {
       .filter(c => !c.hidden)
       .sort((a, b) => (a === this.strong) - (b === this.strong) || (b.under || 0) - (a.under || 0));
     this.bands(ctx, drawn);
+    this.placed = [];
     for (const curve of drawn) this.curve(ctx, curve, drawn);
     ctx.globalAlpha = 1;
     ctx.restore();
-    this.chips();
-    this.overlay();
   },
 
   /** Events as fine lines through all panels, times and values that are marked. */
@@ -106,14 +113,18 @@ Object.assign(Panel.prototype, {
     }
   },
 
+  /** Marks; one that lies on others is drawn around them. */
   marks(ctx, curve) {
     const { px, py } = this.frame;
     for (let i = 0; i < curve.x.length; i++) {
-      drawMark(ctx, curve.shape, px(curve.x[i]), py(curve.y[i]), 4.5);
+      const [X, Y] = [px(curve.x[i]), py(curve.y[i])];
+      const below = this.placed.filter(([x, y]) => Math.hypot(x - X, y - Y) < 5).length;
+      drawMark(ctx, curve.shape, X, Y, 4.5 + 3.5 * below);
       ctx.fillStyle = curve.open ? css("--panel") : ink(curve);
       ctx.lineWidth = 1.7;
-      ctx.fill();
+      if (!below) ctx.fill();
       ctx.stroke();
+      this.placed.push([X, Y]);
     }
   },
 
@@ -141,7 +152,8 @@ Object.assign(Panel.prototype, {
       [from, to] = this.rows(curve),
       { w, x0, x1, px, py } = this.frame;
     ctx.beginPath();
-    if (to - from <= Math.max(4 * w, 4000) || this.figure.options.scatter) {
+    if (this.figure.options.orbit) this.orbit(ctx, curve, column);
+    else if (to - from <= Math.max(4 * w, 4000) || this.figure.options.scatter) {
       let pen = false,
         before = 0;
       for (let i = from; i < to; i++) {
@@ -180,6 +192,21 @@ Object.assign(Panel.prototype, {
       }
     }
     ctx.stroke();
+  },
+
+  /** One variable over another: points that fall on the one before are left out. */
+  orbit(ctx, { x }, column) {
+    const { px, py } = this.frame;
+    let before = [NaN, NaN];
+    for (let i = 0; i < x.length; i++) {
+      const [X, Y] = [px(x[i]), py(column[i])];
+      const isKnown = Number.isFinite(X) && Number.isFinite(Y);
+      const isNear = Math.abs(X - before[0]) < 0.5 && Math.abs(Y - before[1]) < 0.5;
+      if (isKnown && isNear) continue;
+      if (isKnown && !Number.isNaN(before[0])) ctx.lineTo(X, Y);
+      else if (isKnown) ctx.moveTo(X, Y);
+      before = isKnown ? [X, Y] : [NaN, NaN];
+    }
   },
 
   /** The area between two columns. */

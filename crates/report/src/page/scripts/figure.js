@@ -29,6 +29,8 @@ class Figure {
       button("+", "Zoom in (key +)", () => this.zoom(0.5)),
       button("Reset", "Reset the view (double-click, key 0)", () => this.reset()),
       this.clock,
+      button("SVG", "Save the figure as SVG", () => this.save("svg")),
+      button("PNG", "Save the figure as PNG", () => this.save("png")),
     );
     this.stack = el("div", {
       class: "stack",

@@ -1,5 +1,13 @@
 // The structure of a model as a drawn graph.
 
+/** How wide a text is in the drawing, in pixels. */
+function textWidth(words, size = 12, weight = 400) {
+  ruler.font = `${weight} ${size}px ${css("--sans")}`;
+  return ruler.measureText(words).width;
+}
+/** What stands below the name of a system. */
+const kindOf = s => [s.kind, `${s.states} ${s.states === 1 ? "state" : "states"}`].filter(Boolean).join(" · ");
+
 /** Systems as boxes with ports, from left to right in layers; connections run at right angles; feedthrough loops stand out. */
 function structureGraph(host, { systems, connections, loops = [] }, onPick) {
   const names = systems.map(s => s.name);
@@ -47,11 +55,11 @@ function structureGraph(host, { systems, connections, loops = [] }, onPick) {
   // sizes and places
   const PORT = 22,
     HEAD = 42,
-    text = s => s.length * 7.1,
     boxes = systems.map(s => ({
       w: Math.max(
-        text(s.name) + 40,
-        Math.max(0, ...s.inputs.map(p => text(p.name))) + Math.max(0, ...s.outputs.map(p => text(p.name))) + 52,
+        textWidth(s.name, 14, 650) + 24,
+        textWidth(kindOf(s), 11) + 20,
+        Math.max(0, ...s.inputs.map(p => textWidth(p.name))) + Math.max(0, ...s.outputs.map(p => textWidth(p.name))) + 52,
       ),
       h: HEAD + PORT * Math.max(1, s.inputs.length, s.outputs.length) + 8,
     }));
@@ -199,14 +207,14 @@ function structureGraph(host, { systems, connections, loops = [] }, onPick) {
         el(
           "text",
           { x: b.x + b.w / 2, y: b.y + 33, class: "kind" },
-          [s.kind, `${s.states} ${s.states === 1 ? "state" : "states"}`].filter(Boolean).join(" · "),
+          kindOf(s),
         ),
       );
     for (const [inner, outer] of s.feedthrough || []) {
       const p = port(`${s.name}.${inner}`, "inputs"),
         q = port(`${s.name}.${outer}`, "outputs"),
-        a = p.x + 12 + text(inner),
-        c = q.x - 12 - text(outer);
+        a = p.x + 12 + textWidth(inner),
+        c = q.x - 12 - textWidth(outer);
       const inLoop = loops.some(
         l => l.includes(`${s.name}.${outer}`) && edges.some(e => e.loop && e.to === `${s.name}.${inner}`),
       );

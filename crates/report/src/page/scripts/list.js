@@ -24,8 +24,8 @@ function variableList(host, variables, figure) {
       el(
         "span",
         { class: "name" },
-        variable.name.slice(variable.system.length + 1),
-        ...(variable.same?.length ? [el("small", {}, "= " + variable.same.join(" = "))] : []),
+        ...breakable(variable.name.slice(variable.system.length + 1)),
+        ...(variable.same?.length ? [el("small", {}, ...breakable("= " + variable.same.join(" = ")))] : []),
       ),
       spark(variable),
       el("span", { class: "unit" }, variable.unit === "1" ? "" : variable.unit || ""),

@@ -89,7 +89,7 @@ class Panel {
             onblur: () => this.emphasise(null),
           },
           swatch(curve),
-          el("span", { class: "name" }, curve.name),
+          el("span", { class: "name" }, ...breakable(curve.name)),
           curve.readout,
         );
         return el("li", {}, curve.button);

@@ -30,14 +30,22 @@ function logTicks(low, high, wish) {
     const linear = linearTicks(low, high, wish);
     return { places: linear.places.filter(p => p.at > 0), exponent: linear.exponent };
   }
-  const every = Math.max(1, Math.ceil((last - first) / wish)),
-    plain = first > -2.5 && last < 5.5;
+  const labels = every => Math.floor(last / every) - Math.ceil(first / every) + 1;
+  let every = Math.max(1, Math.ceil((last - first) / wish));
+  while (every > 1 && labels(every) < 3) every--;
+  const plain = first > -2.5 && last < 5.5;
+  const label = (m, e) => {
+    if (plain) return e < 0 ? (m * 10 ** e).toFixed(-e) : count(m * 10 ** e);
+    return (m > 1 ? `${m}·` : "") + power(e);
+  };
+  // One or two labels say too little: then 2 and 5 have theirs too.
+  const labelled = every === 1 && labels(1) < 3 ? [2, 5] : [];
   for (let e = Math.floor(first); e <= last; e++) {
-    if (e >= first && e % every === 0)
-      places.push({ at: 10 ** e, text: plain ? (e < 0 ? (10 ** e).toFixed(-e) : count(10 ** e)) : power(e) });
+    if (e >= first && e % every === 0) places.push({ at: 10 ** e, text: label(1, e) });
     for (let m = 2; m < 10; m++) {
       const at = m * 10 ** e;
-      if (every === 1 && at >= low && at <= high) places.push({ at, text: "", minor: true });
+      const text = labelled.includes(m) ? label(m, e) : "";
+      if (every === 1 && at >= low && at <= high) places.push({ at, text, minor: true });
     }
   }
   return { places, exponent: 0 };

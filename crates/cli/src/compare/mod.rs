@@ -1,15 +1,14 @@
 //! `dovetail compare`: the same model by several methods and steps, each measured against one reference.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+mod plan;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dovetail::methods::AUTO;
 use dovetail::report::{
-    Comparison, ComparisonPage, Kind, Origin, RunCurves, RunSummary, Selection, TableFormat,
-    Trajectory, Variables, comparison_table, measure, measured_order, paper_table,
+    Comparison, ComparisonPage, Kind, Measure, Origin, RunCurves, RunSummary, Selection,
+    TableFormat, Trajectory, Variables, comparison_table, measure, measured_order, paper_table,
 };
-use dovetail::scenario::{RunOptions, Scenario, registry};
+use dovetail::scenario::{RunOptions, Scenario};
 use dovetail::{Executed, Keep};
 
 use crate::arguments::{CompareArguments, SharedArguments};
@@ -17,6 +16,7 @@ use crate::execute::Execute;
 use crate::failure::Failure;
 use crate::reference::Reference;
 use crate::{interrupt, origin, output, processes};
+use plan::{Asked, Planned, combinations, file_of_run, own_method, permitted, plan, rungs, tolerance_column};
 
 /// So many variables are drawn on a page, in so many rows each.
 const MOST_DRAWN: usize = 40;
@@ -49,17 +49,24 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
         // What a test of a model asks: does it still do what it did?
         (true, Reference::File(_)) => vec![own_method(&scenario, shared, &varied[0])?],
     };
+    let ladder = arguments.climbs() && matches!(reference, Reference::Monolithic { .. });
     let mut series = Series {
         scenario: &scenario,
         shared,
         selection,
         reference,
-        several: false,
+        several: ladder,
+        measure: arguments.measure(),
         runs: Vec::new(),
         curves: Vec::new(),
         troubles: Vec::new(),
     };
-    series.run(&plan(&methods, &varied, &asked.steps))?;
+    let plan = plan(&methods, &varied, &asked.steps);
+    if ladder {
+        series.climb(&plan)?;
+    } else {
+        series.run(&plan)?;
+    }
 
     if let Some(page) = page {
         let origin = origin::of(&asked.model);
@@ -95,6 +102,7 @@ struct Series<'a> {
     reference: Reference<'a>,
     /// There is more than one run.
     several: bool,
+    measure: Measure,
     runs: Vec<RunSummary>,
     /// The curves of each, for the page.
     curves: Vec<RunCurves>,
@@ -106,6 +114,10 @@ impl Series<'_> {
     /// Runs what is planned, until Ctrl-C.
     fn run(&mut self, plan: &[Planned]) -> Result<(), Failure> {
         self.several = plan.len() > 1;
+        self.run_in_turn(plan)
+    }
+
+    fn run_in_turn(&mut self, plan: &[Planned]) -> Result<(), Failure> {
         let interrupted = interrupt::listen();
 
         for planned in plan {
@@ -116,6 +128,48 @@ impl Series<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Runs what is planned, and each run once coarser and once finer, so that errors over costs are
+    /// curves. What nobody has asked for by itself may fail.
+    fn climb(&mut self, plan: &[Planned]) -> Result<(), Failure> {
+        let interrupted = interrupt::listen();
+
+        for planned in plan {
+            let usual = self.execute(planned, interrupted)?;
+            let rungs = rungs(planned, &usual);
+            let [coarse, fine] =
+                rungs.map(|rung| rung.map(|rung| self.try_rung(rung, interrupted)));
+            let usual = (usual, planned.clone());
+
+            let coarse = coarse.flatten();
+            let fine = fine.flatten();
+            for (mut done, planned) in coarse.into_iter().chain([usual]).chain(fine) {
+                let known = self.troubles.len();
+                let is_extra = planned.is_extra;
+                done.summary.varied = tolerance_column(&done);
+                self.add(done, &planned)?;
+                if is_extra {
+                    self.troubles.truncate(known);
+                }
+            }
+            if interrupted.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn try_rung(
+        &self,
+        planned: Planned,
+        interrupted: &'static AtomicBool,
+    ) -> Option<(Executed, Planned)> {
+        if interrupted.load(Ordering::Relaxed) {
+            return None;
+        }
+        let done = self.execute(&planned, interrupted).ok()?;
+        Some((done, planned))
     }
 
     fn execute(
@@ -156,12 +210,19 @@ impl Series<'_> {
 
     /// Measures a run and adds it to the others.
     fn add(&mut self, mut done: Executed, planned: &Planned) -> Result<(), Failure> {
-        done.summary.varied = planned.varied.clone();
+        if !planned.varied.is_empty() && done.summary.varied.is_empty() {
+            done.summary.varied = planned.varied.clone();
+        }
         let mut curves = RunCurves::default();
         match self.truth(&done) {
             Ok(truth) => {
                 let rows = done.trajectory.take().unwrap_or_default();
-                let comparison = with_order(errors(&rows, &truth), &done.summary, self.runs.last());
+                let comparison = with_order(
+                    errors(&rows, &truth),
+                    &done.summary,
+                    self.runs.last(),
+                    self.measure,
+                );
                 done.summary.comparison = Some(comparison);
                 if self.shared.report.is_some() {
                     curves = RunCurves::new(&rows, &truth, MOST_DRAWN, MOST_ROWS);
@@ -191,6 +252,7 @@ impl Series<'_> {
         let drawn = self.selection.variables().len().min(MOST_DRAWN);
         let page = ComparisonPage {
             model: &self.scenario.name,
+            measure: self.measure,
             span: (self.scenario.start_time, self.scenario.stop_time),
             reference_text: &reference_text(reference),
             variables: &self.selection.variables()[..drawn],
@@ -222,10 +284,10 @@ impl Series<'_> {
             return Ok(());
         }
         let table = match format {
-            "markdown" => paper_table(&self.runs, TableFormat::Markdown),
-            "latex" => paper_table(&self.runs, TableFormat::Latex),
-            "csv" => paper_table(&self.runs, TableFormat::Csv),
-            _ => comparison_table(&self.runs),
+            "markdown" => paper_table(&self.runs, TableFormat::Markdown, self.measure),
+            "latex" => paper_table(&self.runs, TableFormat::Latex, self.measure),
+            "csv" => paper_table(&self.runs, TableFormat::Csv, self.measure),
+            _ => comparison_table(&self.runs, self.measure),
         };
         if self.shared.verbose {
             let details = self.runs.iter().map(|run| run.to_detailed_text() + "\n");
@@ -239,7 +301,7 @@ impl Series<'_> {
         let lines: Vec<String> = self
             .runs
             .iter()
-            .filter_map(|run| worst_beyond(run, most))
+            .filter_map(|run| worst_beyond(run, most, self.measure))
             .collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
@@ -254,9 +316,11 @@ impl Series<'_> {
 }
 
 /// What is said of a run whose worst variable is further than `most` from the reference.
-fn worst_beyond(run: &RunSummary, most: f64) -> Option<String> {
+fn worst_beyond(run: &RunSummary, most: f64, measure: Measure) -> Option<String> {
     let errors = &run.comparison.as_ref()?.error;
-    let shares = errors.iter().map(|(name, error)| (name, error.share()));
+    let shares = errors
+        .iter()
+        .map(|(name, error)| (name, error.share(measure)));
     let beyond = shares.filter(|(_, share)| share.is_nan() || *share > most);
     let (count, worst) = beyond.fold((0, None), |(count, worst), next| {
         let worse = worst.is_none_or(|(_, share): (_, f64)| next.1.total_cmp(&share).is_gt());
@@ -270,122 +334,6 @@ fn worst_beyond(run: &RunSummary, most: f64) -> Option<String> {
         step.unwrap_or_default(),
         errors.len()
     ))
-}
-
-/// What is to be compared.
-struct Asked {
-    model: PathBuf,
-    methods: Vec<String>,
-    steps: Vec<String>,
-}
-
-impl Asked {
-    /// Flags that take many values swallow a model that comes last: give it back.
-    fn of(arguments: &CompareArguments) -> Result<Self, Failure> {
-        let (mut methods, mut steps) = (arguments.method.clone(), arguments.step.clone());
-        let known = registry();
-        let is_method = |text: &String| text == AUTO || known.method(text).is_some();
-        let mut swallowed = || {
-            steps
-                .pop_if(|last| last.parse::<f64>().is_err())
-                .or_else(|| methods.pop_if(|last| !is_method(last)))
-        };
-        let Some(model) = arguments
-            .model
-            .clone()
-            .or_else(|| swallowed().map(PathBuf::from))
-        else {
-            return Err(Failure::misuse(
-                "which model? usage: dovetail compare MODEL --method M… [--step H,H,…]",
-            ));
-        };
-
-        Ok(Self {
-            model,
-            methods,
-            steps,
-        })
-    }
-}
-
-/// One run of a comparison.
-struct Planned {
-    method: String,
-    varied: Vec<(String, String)>,
-    step: Option<String>,
-}
-
-/// Every method with every combination of options and every step.
-fn plan(methods: &[String], varied: &[Vec<(String, String)>], steps: &[String]) -> Vec<Planned> {
-    let steps = each_or_none(steps);
-    let mut plan = Vec::new();
-
-    for method in methods {
-        for varied in varied {
-            let planned = |step: &Option<String>| Planned {
-                method: method.clone(),
-                varied: varied.clone(),
-                step: step.clone(),
-            };
-            plan.extend(steps.iter().map(planned));
-        }
-    }
-    plan
-}
-
-/// Each of the steps; the method's own where none is given.
-fn each_or_none(steps: &[String]) -> Vec<Option<String>> {
-    if steps.is_empty() {
-        vec![None]
-    } else {
-        steps.iter().cloned().map(Some).collect()
-    }
-}
-
-/// Every combination of the values of these options; a single empty one where none varies.
-fn combinations(varied: &[(&str, Vec<&str>)]) -> Vec<Vec<(String, String)>> {
-    let mut all = vec![vec![]];
-    for (key, values) in varied {
-        let with = |known: &Vec<(String, String)>, value: &str| {
-            let mut more = known.clone();
-            more.push(((*key).to_owned(), value.to_owned()));
-            more
-        };
-        all = all
-            .iter()
-            .flat_map(|known| values.iter().map(move |value| with(known, value)))
-            .collect();
-    }
-    all
-}
-
-/// The methods that the model permits, in the order in which they are listed; not the reference itself.
-fn permitted(
-    scenario: &Scenario,
-    shared: &SharedArguments,
-    varied: &[(String, String)],
-) -> Result<Vec<String>, Failure> {
-    let mut all = Vec::new();
-    let names = registry().method_names().into_iter();
-
-    for name in names.filter(|name| !scenario.solves_as_one(name)) {
-        let choices = shared.changes.choices(Some(name), None, varied);
-        let options = shared.options(scenario, &choices)?;
-        if scenario.check_method(&options).is_ok() {
-            all.push(name.to_owned());
-        }
-    }
-    Ok(all)
-}
-
-/// What `run` would take.
-fn own_method(
-    scenario: &Scenario,
-    shared: &SharedArguments,
-    varied: &[(String, String)],
-) -> Result<String, Failure> {
-    let choices = shared.changes.choices(None, None, varied);
-    Ok(shared.options(scenario, &choices)?.method)
 }
 
 /// States and outputs for which there is a reference, or what the user asks for.
@@ -416,25 +364,6 @@ fn covered(variables: &Variables, reference: &Reference<'_>) -> Vec<String> {
     covered.map(|v| v.name.clone()).collect()
 }
 
-/// With several runs each gets a file of its own: `results.csv` becomes `results-jacobi-0.001.csv`.
-fn file_of_run(path: &Path, several: bool, planned: &Planned) -> PathBuf {
-    if !several {
-        return path.to_owned();
-    }
-
-    let text = |part: &OsStr| part.to_string_lossy().into_owned();
-    let mut parts: Vec<String> = path.file_stem().map(text).into_iter().collect();
-    parts.push(planned.method.clone());
-    parts.extend(planned.varied.iter().map(|(_, value)| value.clone()));
-    parts.extend(planned.step.clone());
-    let stem = parts.join("-");
-
-    match path.extension() {
-        Some(extension) => path.with_file_name(format!("{stem}.{}", text(extension))),
-        None => path.with_file_name(stem),
-    }
-}
-
 /// The errors of the rows of a run.
 fn errors(rows: &Trajectory, truth: &[Vec<f64>]) -> Comparison {
     let error = rows.columns().zip(truth);
@@ -461,6 +390,7 @@ fn with_order(
     mut comparison: Comparison,
     run: &RunSummary,
     before: Option<&RunSummary>,
+    measure: Measure,
 ) -> Comparison {
     let same = |before: &&RunSummary| before.method == run.method && before.varied == run.varied;
     let Some(before) = before.filter(same) else {
@@ -470,12 +400,14 @@ fn with_order(
     else {
         return comparison;
     };
-    let order =
-        |name: &str, error: f64| measured_order(known.error_of(name)?.nrmse?, error, coarse, fine);
+    let order = |name: &str, error: f64| {
+        let before = known.error_of(name)?.percent(measure)?;
+        measured_order(before, error, coarse, fine)
+    };
     comparison.order = comparison
         .error
         .iter()
-        .filter_map(|(name, error)| Some((name.clone(), order(name, error.nrmse?)?)))
+        .filter_map(|(name, error)| Some((name.clone(), order(name, error.percent(measure)?)?)))
         .collect();
 
     comparison
