@@ -88,10 +88,19 @@ pub(crate) trait Instance:
     }
 }
 
+/// A stop time that nobody knows is no number that an FMU should see: the start time stands in its place.
+pub(crate) fn known_stop(start: f64, stop: f64) -> f64 {
+    match stop.is_finite() {
+        true => stop,
+        false => start,
+    }
+}
+
 /// From instantiation to the end of the run.
 pub(crate) trait Lifecycle {
     /// What was recorded of the instance.
     fn journal(&self) -> &Journal;
+    /// A stop time that is infinite is one that nobody knows.
     fn enter_initialization(
         &mut self,
         start: f64,

@@ -21,17 +21,19 @@ use crate::applied_inputs::{AppliedInputs, discrete_input_changes, take_values};
 use crate::call_error::CallError;
 use crate::description::Version;
 use crate::exchange::set_other_inputs;
+use crate::fmu::course::RunCourse;
 use crate::instance::Instance;
 use crate::layout::Layout;
 
 /// What a system needs to know of its run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Span {
     pub stop: f64,
     /// The relative tolerance that the FMU is asked for.
     pub tolerance: Option<f64>,
     /// States from before the current communication point may be restored later.
     pub goes_back: bool,
+    pub course: RunCourse,
 }
 
 /// How far an instance has come in its life.

@@ -160,9 +160,13 @@ impl PreparedFmu {
         let abilities = abilities.clone();
         let version = self.fmu.description.version;
         let span = Span {
-            stop: self.settings.stop,
+            stop: match conditions.course.open_end {
+                true => f64::INFINITY,
+                false => self.settings.stop,
+            },
             tolerance: conditions.asked_tolerance,
             goes_back: conditions.goes_back,
+            course: conditions.course.clone(),
         };
         let system: Box<dyn System> = match self.used {
             InterfaceUse::CoSimulation => Box::new(CoSimulation::new(
