@@ -256,12 +256,12 @@ def an_fmu_within_a_model_within_an_fmu_has_the_same_numbers():
 
 def our_own_probe_finds_what_is_declared():
     for name in ["lag-2.fmu", "lag-3.fmu", "mechanical-chosen-2.fmu", "mechanical-chosen-3.fmu"]:
-        found = json.loads(dovetail("inspect", name, "--json"))["fmus"][0]
+        found = json.loads(dovetail("inspect", name, "--json"))["units"][0]
         assert found["probed"] == found["declared"], (name, found["declared"], found["probed"], found["findings"])
         assert found["probed"]["rollback"] and found["probed"]["linearization"], (name, found)
         assert found["findings"], (name, "nothing was tried")
         for finding in found["findings"]:
-            assert finding["outcome"] == "holds", (name, finding)
+            assert finding["holds"] and finding["confirmed"], (name, finding)
     print("  our own probe confirms all that is declared, FMI 2 and 3")
 
 
