@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dovetail::export::{
-    ExportError, ExportOptions, Exported, FmiVersion, LIBRARY_FILE, export as export_model,
-    find_library,
+    ExportError, ExportOptions, Exported, ExportedInterface, FmiVersion, LIBRARY_FILE,
+    export as export_model, find_library,
 };
 use dovetail::scenario::FaceRole;
 
@@ -61,11 +61,6 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<(), Failure> {
             "--initialize is for runs: an FMU starts where its importer's values lead",
         ));
     }
-    if let Some(InterfaceArgument::ModelExchange) = arguments.changes.interface {
-        return Err(Failure::misuse(
-            "models are exported for Co-Simulation, with their coupling method inside: leave out --interface model-exchange",
-        ));
-    }
     let named = std::env::var_os(LIBRARY_VARIABLE).filter(|named| !named.is_empty());
     let library = find_library(named.map(PathBuf::from)).map_err(|missing| {
         Failure::misuse(format!(
@@ -78,6 +73,10 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<(), Failure> {
             FmiVersion::Three
         } else {
             FmiVersion::Two
+        },
+        interface: match arguments.changes.interface {
+            Some(InterfaceArgument::ModelExchange) => ExportedInterface::ModelExchange,
+            _ => ExportedInterface::CoSimulation,
         },
         expose: arguments.expose.clone(),
         library,
@@ -110,6 +109,19 @@ fn worded(error: ExportError) -> Failure {
     }
 }
 
+/// The method inside.
+fn coupling(exported: &Exported) -> String {
+    let step = match exported.step {
+        Some(step) => format!("steps of {step} s"),
+        None => "steps of its own choice".to_owned(),
+    };
+    let mut text = format!("coupled by {} with {step}\n", exported.method);
+    if let Some(reason) = &exported.reason {
+        let _ = writeln!(text, "  ({reason})");
+    }
+    text
+}
+
 /// What was written.
 fn summary(arguments: &ExportArguments, exported: &Exported) -> String {
     let mut text = String::new();
@@ -121,14 +133,18 @@ fn summary(arguments: &ExportArguments, exported: &Exported) -> String {
     let outputs = count(|role| matches!(role, FaceRole::Output(_)));
     let parameters = count(|role| matches!(role, FaceRole::Parameter));
     let path = arguments.output.display();
-    let _ = writeln!(text, "wrote {path}: FMI {}.0, Co-Simulation", arguments.fmi);
-    let step = match exported.step {
-        Some(step) => format!("steps of {step} s"),
-        None => "steps of its own choice".to_owned(),
-    };
-    let _ = writeln!(text, "coupled by {} with {step}", exported.method);
-    if let Some(reason) = &exported.reason {
-        let _ = writeln!(text, "  ({reason})");
+    let fmi = &arguments.fmi;
+    match exported.interface {
+        ExportedInterface::CoSimulation => {
+            let _ = writeln!(text, "wrote {path}: FMI {fmi}.0, Co-Simulation");
+            text += &coupling(exported);
+        }
+        ExportedInterface::ModelExchange => {
+            let _ = writeln!(text, "wrote {path}: FMI {fmi}.0, Model Exchange");
+            let states = count(|role| matches!(role, FaceRole::State(_)));
+            let indicators = count(|role| matches!(role, FaceRole::Indicator(_)));
+            let _ = writeln!(text, "states: {states}, event indicators: {indicators}");
+        }
     }
     let _ = writeln!(
         text,

@@ -29,6 +29,9 @@ pub trait Drive: Send {
 
     /// Nobody asks any more for what was before this time, but after a restart.
     fn forget(&mut self, _before: f64) {}
+
+    /// The system, linearized where it stands, with the inputs that are driven.
+    fn linearized(&mut self, _whole: &Linearization) {}
 }
 
 /// Some signals, and the inputs that they are.

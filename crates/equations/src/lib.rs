@@ -62,7 +62,8 @@ pub use evaluator::Evaluator;
 pub use graph::{Graph, Leaf, LeafKinds, Node, NodeId};
 pub use model::{Delay, Model, Trigger, Unused, When};
 pub use monolithic::{
-    Coupled, CoupledWhen, Monolithic, NotComposable, Solution, SteppedSolution, compose,
+    Coupled, CoupledWhen, ExchangeEquations, Monolithic, NotComposable, Solution, SteppedSolution,
+    compose,
 };
 pub use names::{is_name, is_reserved};
 pub use native::{Definition, NativeSystem};

@@ -4,7 +4,6 @@
 //! fmi2, fmi3   the functions of the standard: pointers in, a status out
 //! registry     the instances there are; what importers hold are their numbers, never followed
 //! instance     one instance: the order of calls, its values, its run
-//! model_run    a model and its run, in parts
 //! logger       sentences for the importer
 //! ```
 //!
@@ -15,20 +14,24 @@ mod fmi2;
 mod fmi3;
 mod instance;
 mod logger;
-mod model_run;
 mod pointers;
 mod registry;
 mod resources;
-mod state;
 
 use std::ffi::c_void;
 use std::path::PathBuf;
 
+use dovetail::export::ExportedInterface;
 use instance::Instance;
 use logger::Logger;
 
 /// Makes an instance of the FMU whose resources are where the importer says; null, and a sentence, where that is not possible.
-fn instantiate(named: Option<PathBuf>, token: &str, logger: Logger) -> *mut c_void {
+fn instantiate(
+    named: Option<PathBuf>,
+    token: &str,
+    interface: ExportedInterface,
+    logger: Logger,
+) -> *mut c_void {
     let refused = |logger: Logger, sentence: &str| {
         logger.error(sentence);
         std::ptr::null_mut()
@@ -37,7 +40,7 @@ fn instantiate(named: Option<PathBuf>, token: &str, logger: Logger) -> *mut c_vo
         Ok(resources) => resources,
         Err(sentence) => return refused(logger, &sentence),
     };
-    match Instance::new(resources, token, logger) {
+    match Instance::new(resources, token, interface, logger) {
         Ok(instance) => registry::insert(instance),
         Err((logger, sentence)) => refused(logger, &sentence),
     }

@@ -88,11 +88,19 @@ pub(crate) trait Instance:
     }
 }
 
+/// A stop time that nobody knows is no number that an FMU should see: the start time stands in its place.
+pub(crate) fn known_stop(start: f64, stop: f64) -> f64 {
+    match stop.is_finite() {
+        true => stop,
+        false => start,
+    }
+}
+
 /// From instantiation to the end of the run.
 pub(crate) trait Lifecycle {
     /// What was recorded of the instance.
     fn journal(&self) -> &Journal;
-    /// A `stop` that is not finite is not said.
+    /// A stop time that is infinite is one that nobody knows.
     fn enter_initialization(
         &mut self,
         start: f64,
@@ -101,14 +109,6 @@ pub(crate) trait Lifecycle {
     ) -> Result<(), CallError>;
     fn exit_initialization(&mut self) -> Result<(), CallError>;
     fn terminate(&mut self) -> Result<(), CallError>;
-}
-
-/// Whether there is an end of the run, and a number for it in any case.
-pub(crate) fn defined(stop: f64) -> (bool, f64) {
-    match stop.is_finite() {
-        true => (true, stop),
-        false => (false, 0.0),
-    }
 }
 
 /// Calls are timed in samples.

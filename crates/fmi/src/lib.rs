@@ -54,6 +54,7 @@ pub use call_notebook::{CallWatch, NOTEBOOK_WORDS, calls_under_way, note_calls_i
 pub use experiment::{Baseline, Experiment, ExperimentFailure, InputCourse, Observation};
 pub use finding::{Capability, Finding, FindingOutcome};
 pub use fmu::bench::{Attempted, TestBench};
+pub use fmu::course::RunCourse;
 pub use fmu::error::{FmuError, InterfaceUse};
 pub use fmu::instances::InstanceChoice;
 pub use fmu::{Fmu, PreparedFmu, Probing, RunConditions, Settings};

@@ -30,6 +30,7 @@ fn prepare(fixture: &Fixture, interface: InterfaceUse) -> PreparedFmu {
 fn system(prepared: &PreparedFmu) -> Box<dyn System> {
     let conditions = RunConditions {
         goes_back: false,
+        course: Default::default(),
         step: 0.01,
         tolerance: 1e-12,
         asked_tolerance: None,

@@ -9,6 +9,8 @@ pub struct StepBounds {
     pub shortest: f64,
     /// None is longer.
     pub longest: f64,
+    /// The length of the run that sizes are parts of, where the run may go on beyond it; infinite: all of it.
+    pub span: f64,
 }
 
 impl Default for StepBounds {
@@ -16,6 +18,7 @@ impl Default for StepBounds {
         Self {
             shortest: 0.0,
             longest: f64::INFINITY,
+            span: f64::INFINITY,
         }
     }
 }

@@ -90,14 +90,14 @@ impl StepLimits {
         self.grid.time(self.grid.count())
     }
 
-    /// The length of the run.
+    /// The length of the run, as far as sizes are parts of it.
     pub fn span(&self) -> f64 {
-        self.stop() - self.begin()
+        (self.stop() - self.begin()).min(self.bounds.span)
     }
 
     /// How much time is left.
     pub fn rest(&self, reached: f64) -> f64 {
-        self.stop() - reached
+        (self.stop() - reached).min(self.span())
     }
 
     /// Which part of the run is over.

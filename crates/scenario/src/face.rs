@@ -6,23 +6,13 @@ use dovetail_fmi::description::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::face_type::FaceType;
 use crate::scenario::Scenario;
 use crate::source::part::Part;
 use crate::units::unit_named;
 
-/// What the values of a variable are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FaceType {
-    /// Numbers.
-    Float,
-    /// Whole numbers, items of an enumeration among them.
-    Integer,
-    /// Truth values.
-    Boolean,
-    /// Texts.
-    Text,
-}
+/// How a state is called whose own name another variable has.
+const STATE: &str = "state";
 
 /// What a variable is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +24,12 @@ pub enum FaceRole {
     Output(usize),
     /// Something that is set before a run.
     Parameter,
+    /// A continuous state, with its position among those of all systems: of models for an integrator outside.
+    State(usize),
+    /// Its derivative, with the same position.
+    Derivative(usize),
+    /// What changes its sign at an event, with its position among those.
+    Indicator(usize),
 }
 
 /// A unit of measure, with what it is made of where that is known.
@@ -66,6 +62,12 @@ pub struct FaceVariable {
     pub unit: Option<FaceUnit>,
     /// A usual magnitude.
     pub nominal: Option<f64>,
+    /// The least value allowed.
+    pub min: Option<f64>,
+    /// The largest value allowed.
+    pub max: Option<f64>,
+    /// Of an enumeration: the names of its items with their values.
+    pub items: Vec<(String, i64)>,
     /// What the system that has it says of it.
     pub description: Option<String>,
 }
@@ -86,17 +88,69 @@ impl Scenario {
         [inputs, outputs, parameters].concat()
     }
 
+    /// What an integrator outside sees besides: the continuous states, their derivatives, and so many indicators of events.
+    pub fn exchange_face(&self, indicators: usize, shown: &[FaceVariable]) -> Vec<FaceVariable> {
+        let mut names = Vec::new();
+        let mut starts = Vec::new();
+        for part in &self.parts {
+            let Some(known) = part.source.equations() else {
+                continue;
+            };
+            let model = &known.definition.model;
+            let continuous = model.states.len() - model.discrete;
+            for (name, start) in model
+                .states
+                .iter()
+                .zip(&known.definition.states)
+                .take(continuous)
+            {
+                names.push(format!("{}.{name}", part.name()));
+                starts.push(start.to_string());
+            }
+        }
+        let mut face = self.face_of_states(&names, shown);
+        for (state, start) in face.iter_mut().zip(starts) {
+            state.start = Some(start);
+        }
+        let indicators = 0..indicators;
+        face.extend(
+            indicators
+                .map(|k| FaceVariable::computed(format!("$indicator.{k}"), FaceRole::Indicator(k))),
+        );
+        face
+    }
+
+    /// States of these names, and then their derivatives. A state that has the name of a variable is called `state(NAME)`.
+    pub fn face_of_states(&self, names: &[String], shown: &[FaceVariable]) -> Vec<FaceVariable> {
+        let taken = |name: &String| shown.iter().any(|other| other.name == *name);
+        let state = |(position, name): (usize, &String)| {
+            let name = match taken(name) {
+                true => format!("{STATE}({name})"),
+                false => name.clone(),
+            };
+            FaceVariable::computed(name, FaceRole::State(position))
+        };
+        let derivative = |(position, name): (usize, &String)| {
+            FaceVariable::computed(format!("der({name})"), FaceRole::Derivative(position))
+        };
+        let states = names.iter().enumerate().map(state);
+        states
+            .chain(names.iter().enumerate().map(derivative))
+            .collect()
+    }
+
     fn open_inputs(&self) -> Vec<FaceVariable> {
         let mut inputs = Vec::new();
         for part in &self.parts {
             let interface = part.interface();
             for (position, slot, start) in part.exposed.each() {
                 let input = &interface.inputs[position];
+                let own = variable(part, &input.name, input.unit.as_deref());
                 inputs.push(FaceVariable {
                     role: FaceRole::Input(slot),
-                    start: Some(start.to_string()),
+                    start: Some(own.value_type.text_of(start)),
                     discrete: input.kind != SignalKind::Continuous,
-                    ..variable(part, &input.name, input.unit.as_deref())
+                    ..own
                 });
             }
         }
@@ -171,10 +225,41 @@ impl Scenario {
     }
 }
 
+impl FaceVariable {
+    /// The name by which a model has its value set: that of a state is also what a variable of the same name may be called.
+    pub fn name_of_value(&self) -> &str {
+        let state = self.name.strip_prefix(STATE);
+        let inside = state.and_then(|rest| rest.strip_prefix('(')?.strip_suffix(')'));
+        match self.role {
+            FaceRole::State(_) => inside.unwrap_or(&self.name),
+            _ => &self.name,
+        }
+    }
+
+    /// A number that the model computes.
+    fn computed(name: String, role: FaceRole) -> Self {
+        Self {
+            name,
+            role,
+            value_type: FaceType::Float,
+            discrete: false,
+            start: None,
+            unit: None,
+            nominal: None,
+            min: None,
+            max: None,
+            items: Vec::new(),
+            description: None,
+        }
+    }
+}
+
 /// A variable of a part, as far as the part itself describes it.
 fn variable(part: &Part, name: &str, unit: Option<&str>) -> FaceVariable {
     let described = described(part, name);
-    let value_type = described.map_or(FaceType::Float, |variable| type_of(variable.value_type));
+    let value_type = described.map_or(FaceType::Float, |variable| {
+        FaceType::of(variable.value_type)
+    });
     let own = part.source.unit_of_measure(name);
     let own = own.map(|own| own.definition.clone());
     let unit = own.or_else(|| unit.map(definition_of));
@@ -192,6 +277,9 @@ fn variable(part: &Part, name: &str, unit: Option<&str>) -> FaceVariable {
             offset: unit.offset,
         }),
         nominal: None,
+        min: described.and_then(|variable| variable.min),
+        max: described.and_then(|variable| variable.max),
+        items: described.map_or(Vec::new(), |variable| variable.items.clone()),
         description: described.and_then(|variable| variable.description.clone()),
     }
 }
@@ -200,15 +288,6 @@ fn described<'a>(part: &'a Part, name: &str) -> Option<&'a Variable> {
     let prepared = part.source.fmu()?;
     let mut variables = prepared.fmu().description().variables.iter();
     variables.find(|variable| variable.name == name && variable.dimensions.is_empty())
-}
-
-fn type_of(value_type: ValueType) -> FaceType {
-    match value_type {
-        ValueType::Float64 | ValueType::Float32 => FaceType::Float,
-        ValueType::Boolean => FaceType::Boolean,
-        ValueType::String | ValueType::Binary => FaceType::Text,
-        _ => FaceType::Integer,
-    }
 }
 
 fn definition_of(name: &str) -> UnitDefinition {

@@ -19,6 +19,7 @@ mod equations;
 mod events;
 mod expressions;
 mod face;
+mod face_type;
 mod file;
 mod fmu;
 mod inputs;
@@ -46,6 +47,7 @@ mod variation;
 pub use assembly::{Assembly, Feed};
 pub use catalog::Catalog;
 pub use diagnostic::{BadModel, GivenChoice, Problem, SourceText};
+pub use dovetail_fmi::RunCourse;
 pub use dovetail_ssp::DEFAULT_SSD;
 pub use dovetail_workers::ProcessPool;
 #[cfg(feature = "mpi")]
@@ -53,7 +55,8 @@ pub use dovetail_workers::{Network, ServiceLink, dismiss_ranks};
 pub use enclosure_methods::ENCLOSURES;
 #[cfg(feature = "mpi")]
 pub use enclosure_on_ranks::enclose_on_ranks;
-pub use face::{FaceRole, FaceType, FaceUnit, FaceVariable};
+pub use face::{FaceRole, FaceUnit, FaceVariable};
+pub use face_type::FaceType;
 pub use inputs::outside::OutsideSignals;
 pub use inputs::whole_table::WholeTable;
 pub use options::{Choices, RunOptions};
@@ -65,9 +68,11 @@ pub use placement::{Placement, helpers};
 pub use process::rank::{serve_rank, serve_rank_with};
 pub use process::worker::serve_worker;
 pub use questions::Questions;
+pub use run::exchange::{ExchangeKnown, ExchangeModel, ExchangeUnknown, HandledEvent};
 pub use run::session::{RunEnd, Session};
 pub use run::stepped::{SteppedSession, SteppingError};
 pub use run::stepping::SteppedRun;
+pub use run::stepping_linearization::OuterLinearization;
 pub use scenario::{NoEquations, Scenario};
 pub use source::kind::{ReadSystem, Reading, SourceKind};
 pub use source::system_source::{

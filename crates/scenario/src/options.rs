@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dovetail_core::Remedy;
-use dovetail_fmi::CallLog;
+use dovetail_fmi::{CallLog, RunCourse};
 use dovetail_methods::{
     AUTO, BadOption, INTEGRATOR_TOLERANCE, OptionSpec, Registry, STEP, Settings, TOLERANCE,
 };
@@ -33,6 +33,10 @@ pub struct RunOptions {
     /// The run may be taken back to before its current communication point, by restoring a checkpoint: FMUs are told so with every
     /// step, and keep what they need for it.
     pub goes_back: bool,
+    /// What is said of the course of a run in parts.
+    pub course: RunCourse,
+    /// A run in parts may go on for so long beyond the stop time: importers do not always end where they said.
+    pub beyond_stop: f64,
     /// What feeds the inputs that are left to whoever runs the model; none: they keep their start values.
     pub outside: Option<Arc<OutsideSignals>>,
 }
@@ -168,6 +172,8 @@ impl Choices {
             placement: Placement::default(),
             fmi_log: None,
             goes_back: false,
+            course: RunCourse::default(),
+            beyond_stop: 0.0,
             outside: None,
         })
     }

@@ -31,12 +31,9 @@ pub struct NoEquations {
 }
 
 impl NoEquations {
-    fn of(part: &Part) -> Self {
+    pub(crate) fn of(part: &Part) -> Self {
         let what = match part.source.fmu() {
             Some(_) => "is an FMU, and its equations are not known",
-            None if !part.exposed.is_empty() => {
-                "has inputs that are left to whoever runs the model"
-            }
             None if !part.driving.is_empty() => {
                 "is driven by a table, for which there are no equations"
             }
@@ -45,6 +42,9 @@ impl NoEquations {
             }
             None if !part.mappings.is_empty() => {
                 "has inputs whose units are converted, for which there are no equations"
+            }
+            None if part.source.equations().is_some() => {
+                "has inputs that are left to whoever runs the model"
             }
             None => "is a system of another kind, and its equations are not known",
         };

@@ -13,6 +13,9 @@ impl<S: System> Linearize for Driven<S> {
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error> {
         let inner = &mut self.scratch.linearization;
         linearization_of(&mut self.system).linearize_into(inner)?;
+        for driven in &mut self.drives {
+            driven.drive.linearized(inner);
+        }
 
         into.a.copy_from(&inner.a);
         into.x.copy_from(&inner.x);

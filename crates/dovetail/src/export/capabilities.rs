@@ -11,6 +11,8 @@ pub struct ExportedCapabilities {
     pub state: bool,
     /// Derivatives of its outputs that it knows.
     pub output_derivatives: usize,
+    /// Derivatives of outputs and of derivatives in the direction of inputs and states are known.
+    pub directional_derivatives: bool,
 }
 
 impl ExportedCapabilities {
@@ -21,6 +23,16 @@ impl ExportedCapabilities {
         Self {
             state: run.can_checkpoint(),
             output_derivatives: usize::from(slopes),
+            directional_derivatives: run.can_linearize(),
+        }
+    }
+
+    /// Of a model for an integrator outside.
+    pub fn of_equations() -> Self {
+        Self {
+            state: true,
+            output_derivatives: 0,
+            directional_derivatives: true,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `modelDescription.xml` of an exported FMU: what both versions have in common.
 
-use dovetail_scenario::{FaceRole, FaceUnit};
+use dovetail_scenario::{FaceRole, FaceType, FaceUnit};
 
 use super::manifest::{ExportedVariable, Manifest};
 use super::xml::{attribute, optional};
-use super::{FmiVersion, fmi2, fmi3};
+use super::{ExportedInterface, FmiVersion, fmi2, fmi3};
 
 /// The description.
 pub(super) fn text(manifest: &Manifest, version: FmiVersion) -> String {
@@ -17,9 +17,10 @@ pub(super) fn text(manifest: &Manifest, version: FmiVersion) -> String {
 
 /// What both opening tags have.
 pub(super) fn about(manifest: &Manifest) -> String {
-    let description = match &manifest.reason {
-        Some(reason) => format!("coupled by {}: {reason}", manifest.method),
-        None => format!("coupled by {}", manifest.method),
+    let description = match (manifest.interface, &manifest.reason) {
+        (ExportedInterface::ModelExchange, _) => "coupled equations".to_owned(),
+        (_, Some(reason)) => format!("coupled by {}: {reason}", manifest.method),
+        (_, None) => format!("coupled by {}", manifest.method),
     };
     [
         attribute("modelName", &manifest.name),
@@ -78,15 +79,103 @@ pub(super) fn experiment(manifest: &Manifest) -> String {
     format!("  <DefaultExperiment{}/>\n", attributes.concat())
 }
 
-/// The outputs, each with the references that it depends on at once.
-pub(super) fn outputs(manifest: &Manifest) -> Vec<(&ExportedVariable, Option<&[u32]>)> {
-    let all = manifest.variables.iter();
-    let outputs = all.filter(|own| matches!(own.face.role, FaceRole::Output(_)));
-    let known = |k: usize| manifest.dependencies.as_ref().map(|all| all[k].as_slice());
-    outputs
-        .enumerate()
-        .map(|(k, own)| (own, known(k)))
-        .collect()
+/// Something that follows from other variables.
+pub(super) struct Unknown<'a> {
+    /// The variable.
+    pub variable: &'a ExportedVariable,
+    /// The references of what it depends on; none where that is not known.
+    pub dependencies: Option<Vec<u32>>,
+}
+
+impl Manifest {
+    /// The outputs.
+    pub(super) fn output_unknowns(&self) -> Vec<Unknown<'_>> {
+        let all = self.variables.iter();
+        let outputs = all.filter(|own| matches!(own.face.role, FaceRole::Output(_)));
+        let known = |k: usize| self.dependencies.as_ref().map(|all| all[k].clone());
+        let unknown = |(k, variable)| Unknown {
+            variable,
+            dependencies: known(k),
+        };
+        outputs.enumerate().map(unknown).collect()
+    }
+
+    /// The derivatives of the states.
+    pub(super) fn derivative_unknowns(&self) -> Vec<Unknown<'_>> {
+        let all = self.variables.iter();
+        let derivatives = all.filter(|own| matches!(own.face.role, FaceRole::Derivative(_)));
+        let unknown = |variable| Unknown {
+            variable,
+            dependencies: None,
+        };
+        derivatives.map(unknown).collect()
+    }
+
+    /// The states whose start values follow from others.
+    pub(super) fn computed_states(&self) -> Vec<Unknown<'_>> {
+        let all = self.variables.iter();
+        let states = all
+            .filter(|own| matches!(own.face.role, FaceRole::State(_)) && own.face.start.is_none());
+        let unknown = |variable| Unknown {
+            variable,
+            dependencies: None,
+        };
+        states.map(unknown).collect()
+    }
+
+    /// The state that a variable is the derivative of.
+    pub(super) fn state_of(&self, own: &ExportedVariable) -> Option<&ExportedVariable> {
+        let FaceRole::Derivative(position) = own.face.role else {
+            return None;
+        };
+        let mut all = self.variables.iter();
+        all.find(|other| other.face.role == FaceRole::State(position))
+    }
+
+    /// The variables that are enumerations: each is a type of its own.
+    pub(super) fn enumerations(&self) -> Vec<&ExportedVariable> {
+        let all = self.variables.iter();
+        all.filter(|own| own.face.value_type == FaceType::Enumeration)
+            .collect()
+    }
+}
+
+impl ExportedVariable {
+    /// The name of the type of an enumeration.
+    pub(super) fn type_name(&self) -> String {
+        format!("{} (type)", self.face.name)
+    }
+}
+
+/// The least and the largest value allowed, unless the start value is beyond them.
+pub(super) fn range(own: &ExportedVariable) -> String {
+    if !own.face.value_type.is_float() {
+        return whole_range(own);
+    }
+    let start = own.face.start.as_deref().and_then(|text| text.parse().ok());
+    let start: f64 = start.unwrap_or(f64::NAN);
+    let min = own
+        .face
+        .min
+        .filter(|min| min.is_finite() && !(start < *min));
+    let max = own
+        .face
+        .max
+        .filter(|max| max.is_finite() && !(start > *max));
+    optional("min", min) + &optional("max", max)
+}
+
+fn whole_range(own: &ExportedVariable) -> String {
+    let Some((least, largest)) = own.face.value_type.range() else {
+        return String::new();
+    };
+    let start = own.face.start.as_deref().and_then(|text| text.parse().ok());
+    let within = |bound: &i128| (least..=largest).contains(bound);
+    let min = own.face.min.map(|min| min as i128).filter(within);
+    let max = own.face.max.map(|max| max as i128).filter(within);
+    let min = min.filter(|min| start.is_none_or(|start: i128| start >= *min));
+    let max = max.filter(|max| start.is_none_or(|start: i128| start <= *max));
+    optional("min", min) + &optional("max", max)
 }
 
 /// Causality, variability and how the start value is meant.
@@ -100,6 +189,10 @@ pub(super) fn nature(own: &ExportedVariable, continuous: bool) -> String {
         FaceRole::Input(_) => ("input", changes, None),
         FaceRole::Output(_) => ("output", changes, Some("calculated")),
         FaceRole::Parameter => ("parameter", "fixed", Some("exact")),
+        FaceRole::State(_) if own.face.start.is_some() => ("local", "continuous", Some("exact")),
+        FaceRole::State(_) | FaceRole::Derivative(_) | FaceRole::Indicator(_) => {
+            ("local", "continuous", Some("calculated"))
+        }
     };
     [
         attribute("causality", causality),

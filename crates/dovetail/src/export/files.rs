@@ -26,6 +26,9 @@ pub(crate) struct ModelFiles {
     archives: Vec<Archive>,
 }
 
+/// The endings of archives that would be unpacked anew, wherever the model is read.
+const ARCHIVES: [&str; 2] = ["fmu", "ssp"];
+
 /// What a model file says of other files.
 #[derive(Default, Deserialize)]
 struct FileReferences {
@@ -81,10 +84,45 @@ impl ModelFiles {
         }
         let archive = Archive::open(model).map_err(|error| wrong(error.to_string()))?;
         let name = self.name_for("model", model);
-        self.copies
-            .push((name.clone(), archive.folder().to_owned()));
+        let folder = archive.folder().to_owned();
         self.archives.push(archive);
+        // What an FMU has among its resources is its own affair.
+        let is_package = model
+            .extension()
+            .is_some_and(|ending| ending.eq_ignore_ascii_case("ssp"));
+        match is_package {
+            true => self.take_folder(&name, &folder)?,
+            false => self.copies.push((name.clone(), folder)),
+        }
         self.model = name;
+        Ok(())
+    }
+
+    /// A folder, in which archives become folders too.
+    fn take_folder(&mut self, name: &str, folder: &Path) -> Result<(), ExportError> {
+        let wrong = |path: &Path, what: &dyn std::fmt::Display| ExportError::File {
+            path: path.to_owned(),
+            what: what.to_string(),
+        };
+        let entries = std::fs::read_dir(folder).map_err(|error| wrong(folder, &error))?;
+        let entries: Result<Vec<_>, _> = entries.collect();
+        let mut entries = entries.map_err(|error| wrong(folder, &error))?;
+        entries.sort_by_key(std::fs::DirEntry::file_name);
+        for entry in entries {
+            let path = entry.path();
+            let own = format!("{name}/{}", entry.file_name().to_string_lossy());
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            let is_archive = ARCHIVES.iter().any(|known| Some(*known) == ending);
+            if path.is_dir() {
+                self.take_folder(&own, &path)?;
+            } else if is_archive {
+                let archive = Archive::open(&path).map_err(|error| wrong(&path, &error))?;
+                self.copies.push((own, archive.folder().to_owned()));
+                self.archives.push(archive);
+            } else {
+                self.copies.push((own, path));
+            }
+        }
         Ok(())
     }
 

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use dovetail_fmi::ProbeResult;
-use dovetail_scenario::{Choices, FaceType, FaceVariable, Overrides, RunOptions, Scenario};
+use dovetail_scenario::{Choices, FaceVariable, Overrides, RunOptions, Scenario};
 use serde::{Deserialize, Serialize};
 
 use super::capabilities::ExportedCapabilities;
 use super::files::{MODEL_FOLDER, ModelFiles};
 use super::package::Package;
-use super::{Decided, ExportError, ExportOptions};
+use super::{Decided, ExportError, ExportOptions, ExportedInterface};
 
 /// The file, seen from the resources of the FMU.
 pub const MANIFEST: &str = "dovetail/manifest.json";
@@ -49,6 +49,10 @@ pub struct Manifest {
     pub stop_time: f64,
     /// What was changed in the model.
     pub changes: Overrides,
+    /// The interface that importers see.
+    pub interface: ExportedInterface,
+    /// How many event indicators there are.
+    pub indicators: usize,
     /// What importers see.
     pub variables: Vec<ExportedVariable>,
     /// For each variable that is an output, the references of the inputs on which it depends at once; none where that is not known.
@@ -124,6 +128,8 @@ impl Manifest {
                 fmi_log: None,
                 ..scenario.changes().clone()
             },
+            interface: options.interface,
+            indicators: decided.indicators,
             dependencies: dependencies(scenario, &variables),
             variables,
             capabilities: decided.capabilities,
@@ -203,17 +209,11 @@ impl Manifest {
         choices.set("method", &self.method);
         choices
     }
-
-    /// Whether any variable is of a type.
-    pub fn has(&self, value_type: FaceType) -> bool {
-        let mut variables = self.variables.iter();
-        variables.any(|variable| variable.face.value_type == value_type)
-    }
 }
 
-/// What outputs depend on at once, by references.
+/// What outputs depend on at once, by references; of states all, where there are any.
 fn dependencies(scenario: &Scenario, variables: &[ExportedVariable]) -> Option<Vec<Vec<u32>>> {
-    use dovetail_scenario::FaceRole::{Input, Output};
+    use dovetail_scenario::FaceRole::{Input, Output, State};
     let known = scenario.depends_on_open()?;
     let reference_of = |slot: usize| {
         let mut all = variables.iter();
@@ -226,9 +226,14 @@ fn dependencies(scenario: &Scenario, variables: &[ExportedVariable]) -> Option<V
             Output(stacked) => Some(stacked),
             _ => None,
         });
+    let states = variables
+        .iter()
+        .filter(|variable| matches!(variable.face.role, State(_)));
+    let states: Vec<u32> = states.map(|variable| variable.reference).collect();
     let references = outputs.map(|stacked| {
         let slots = known[stacked].iter();
-        slots.filter_map(|&slot| reference_of(slot)).collect()
+        let inputs = slots.filter_map(|&slot| reference_of(slot));
+        inputs.chain(states.iter().copied()).collect()
     });
     Some(references.collect())
 }

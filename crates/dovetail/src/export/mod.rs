@@ -11,6 +11,7 @@ mod fmi3;
 mod library;
 mod manifest;
 mod package;
+mod value_type;
 mod xml;
 
 use std::path::{Path, PathBuf};
@@ -19,10 +20,12 @@ use dovetail_core::glob;
 use dovetail_scenario::{
     BadModel, Choices, FaceRole, FaceVariable, Overrides, Placement, RunOptions, Scenario,
 };
+use serde::{Deserialize, Serialize};
 
 pub use self::capabilities::ExportedCapabilities;
 pub use self::library::{LIBRARY_FILE, MissingLibrary, find_library};
 pub use self::manifest::{ExportedVariable, MANIFEST, Manifest, ManifestError};
+pub use self::value_type::Fmi2Type;
 
 use self::files::ModelFiles;
 use self::package::Package;
@@ -36,11 +39,24 @@ pub enum FmiVersion {
     Three,
 }
 
+/// The interfaces that an exported FMU can have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExportedInterface {
+    /// The coupling method is inside.
+    #[default]
+    CoSimulation,
+    /// The importer integrates: for models of equations.
+    ModelExchange,
+}
+
 /// How a model is exported.
 #[derive(Clone, Debug)]
 pub struct ExportOptions {
     /// The version of FMI.
     pub version: FmiVersion,
+    /// The interface.
+    pub interface: ExportedInterface,
     /// Patterns of the outputs and parameters that are shown; empty: all.
     pub expose: Vec<String>,
     /// The engine as a library, `libdovetail_fmu.so`.
@@ -52,6 +68,8 @@ pub struct ExportOptions {
 /// What was exported.
 #[derive(Clone, Debug)]
 pub struct Exported {
+    /// The interface.
+    pub interface: ExportedInterface,
     /// The method inside.
     pub method: String,
     /// Why it was chosen, where nobody else did.
@@ -102,8 +120,19 @@ pub fn export(
         placement: Placement::SingleThread,
         ..scenario.options(choices)?
     };
-    let decided = decide(&scenario, &run)?;
-    let shown = exposed(scenario.face(), &options.expose)?;
+    let decided = match options.interface {
+        ExportedInterface::CoSimulation => decide(&scenario, &run)?,
+        ExportedInterface::ModelExchange => decide_exchange(&scenario, &run)?,
+    };
+    let mut shown = exposed(scenario.face(), &options.expose)?;
+    match options.interface {
+        ExportedInterface::CoSimulation => {
+            shown.extend(scenario.face_of_states(&decided.states, &shown));
+        }
+        ExportedInterface::ModelExchange => {
+            shown.extend(scenario.exchange_face(decided.indicators, &shown));
+        }
+    }
     let files = ModelFiles::of(model, &scenario)?;
     let manifest = Manifest::new(&scenario, &run, &decided, &shown, &files, options);
 
@@ -121,6 +150,7 @@ pub fn export(
     package.finish()?;
 
     Ok(Exported {
+        interface: options.interface,
         method: decided.method,
         reason: decided.reason,
         step: decided.step,
@@ -136,6 +166,24 @@ pub(crate) struct Decided {
     pub reason: Option<String>,
     pub step: Option<f64>,
     pub capabilities: ExportedCapabilities,
+    /// How many event indicators there are.
+    pub indicators: usize,
+    /// Under Co-Simulation the names of the states that can be seen.
+    pub states: Vec<String>,
+}
+
+/// Couples the equations, to see what they are. The method is that by which their start is found.
+fn decide_exchange(scenario: &Scenario, options: &RunOptions) -> Result<Decided, BadModel> {
+    let (method, _) = scenario.chosen_method(options)?;
+    let model = scenario.exchange(options)?;
+    Ok(Decided {
+        method: method.to_owned(),
+        reason: None,
+        step: None,
+        capabilities: ExportedCapabilities::of_equations(),
+        indicators: model.indicator_count(),
+        states: Vec::new(),
+    })
 }
 
 /// Sets a run up, to see what it is.
@@ -147,7 +195,12 @@ fn decide(scenario: &Scenario, options: &RunOptions) -> Result<Decided, BadModel
         method: method.to_owned(),
         reason,
         step: run.step(),
+        states: match capabilities.directional_derivatives {
+            true => run.state_names(),
+            false => Vec::new(),
+        },
         capabilities,
+        indicators: 0,
     })
 }
 

@@ -11,9 +11,19 @@ use super::{ExportError, FmiVersion};
 
 /// An archive on its way to a file, which it replaces when it is whole.
 pub(crate) struct Package {
-    writer: ZipWriter<BufWriter<File>>,
+    /// None once it is finished.
+    writer: Option<ZipWriter<BufWriter<File>>>,
     unfinished: PathBuf,
     path: PathBuf,
+}
+
+/// What is not finished does not stay.
+impl Drop for Package {
+    fn drop(&mut self) {
+        if self.writer.take().is_some() {
+            let _ = std::fs::remove_file(&self.unfinished);
+        }
+    }
 }
 
 impl Package {
@@ -23,10 +33,15 @@ impl Package {
         let unfinished = path.with_file_name(name);
         let file = File::create(&unfinished).map_err(|error| wrong(path, error))?;
         Ok(Self {
-            writer: ZipWriter::new(BufWriter::new(file)),
+            writer: Some(ZipWriter::new(BufWriter::new(file))),
             unfinished,
             path: path.to_owned(),
         })
+    }
+
+    fn writer(&mut self) -> &mut ZipWriter<BufWriter<File>> {
+        let writer = self.writer.as_mut();
+        writer.expect("BUG: a package is finished once, at its end")
     }
 
     fn options() -> SimpleFileOptions {
@@ -34,11 +49,10 @@ impl Package {
     }
 
     pub fn add_bytes(&mut self, name: &str, bytes: &[u8]) -> Result<(), ExportError> {
-        let started = self.writer.start_file(name, Self::options());
+        let started = self.writer().start_file(name, Self::options());
         started.map_err(|error| wrong(&self.path, error))?;
-        self.writer
-            .write_all(bytes)
-            .map_err(|error| wrong(&self.path, error))
+        let written = self.writer().write_all(bytes);
+        written.map_err(|error| wrong(&self.path, error))
     }
 
     pub fn add_text(&mut self, name: &str, text: &str) -> Result<(), ExportError> {
@@ -48,9 +62,9 @@ impl Package {
     pub fn add_file(&mut self, name: &str, file: &Path) -> Result<(), ExportError> {
         let mut source = File::open(file).map_err(|error| wrong(file, error))?;
         let options = Self::options().large_file(false).unix_permissions(0o755);
-        let started = self.writer.start_file(name, options);
+        let started = self.writer().start_file(name, options);
         started.map_err(|error| wrong(&self.path, error))?;
-        std::io::copy(&mut source, &mut self.writer).map_err(|error| wrong(file, error))?;
+        std::io::copy(&mut source, self.writer()).map_err(|error| wrong(file, error))?;
         Ok(())
     }
 
@@ -85,16 +99,23 @@ impl Package {
         self.add_file(&format!("binaries/{platform}/{identifier}.so"), library)
     }
 
-    pub fn finish(self) -> Result<(), ExportError> {
-        let Self {
-            writer,
-            unfinished,
-            path,
-        } = self;
-        let written = writer.finish().map_err(|error| wrong(&path, error))?;
-        let file = written.into_inner().map_err(|error| wrong(&path, error))?;
-        drop(file);
-        std::fs::rename(&unfinished, &path).map_err(|error| wrong(&path, error))
+    pub fn finish(mut self) -> Result<(), ExportError> {
+        let finished = match self.writer.take() {
+            Some(writer) => self.close(writer),
+            None => Ok(()),
+        };
+        if finished.is_err() {
+            let _ = std::fs::remove_file(&self.unfinished);
+        }
+        finished
+    }
+
+    fn close(&self, writer: ZipWriter<BufWriter<File>>) -> Result<(), ExportError> {
+        let written = writer.finish().map_err(|error| wrong(&self.path, error))?;
+        let file = written.into_inner();
+        drop(file.map_err(|error| wrong(&self.path, error))?);
+        let renamed = std::fs::rename(&self.unfinished, &self.path);
+        renamed.map_err(|error| wrong(&self.path, error))
     }
 }
 
@@ -102,5 +123,32 @@ fn wrong(path: &Path, error: impl std::fmt::Display) -> ExportError {
     ExportError::File {
         path: path.to_owned(),
         what: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_packed_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut package = Package::create(&folder.path().join("out.fmu")).unwrap();
+        package.add_text("a", "b").unwrap();
+        let missing = package.add_file("c", &folder.path().join("nowhere"));
+        assert!(missing.is_err());
+        drop(package);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_package_that_cannot_take_its_place_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out.fmu");
+        let mut package = Package::create(&out).unwrap();
+        package.add_text("a", "b").unwrap();
+        std::fs::create_dir(&out).unwrap();
+        assert!(package.finish().is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

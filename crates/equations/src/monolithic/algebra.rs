@@ -29,46 +29,46 @@ const LEAST_FRACTION: f64 = 1e-3;
 pub(crate) struct CoupledDynamics {
     thresholds: Vec<Threshold>,
     /// The switching functions, and on which side of each the equations are evaluated.
-    functions: FunctionPair,
-    kinds: Vec<SwitchKind>,
-    sides: Vec<f64>,
-    values: Vec<f64>,
-    entered: f64,
+    pub(super) functions: FunctionPair,
+    pub(super) kinds: Vec<SwitchKind>,
+    pub(super) sides: Vec<f64>,
+    pub(super) values: Vec<f64>,
+    pub(super) entered: f64,
     /// Conditions of clauses, and what these set.
     conditions: FunctionPair,
     assignments: FunctionPair,
-    f: FunctionPair,
+    pub(super) f: FunctionPair,
     /// The derivatives with nothing held: for places beyond an event where a held side has no value.
     natural_f: FunctionPair,
     natural_observed: FunctionPair,
     r: FunctionPair,
     /// Outputs, then inputs.
-    observed: FunctionPair,
-    unknowns: Vec<f64>,
+    pub(super) observed: FunctionPair,
+    pub(super) unknowns: Vec<f64>,
     names: Vec<String>,
     unknown_outputs: Vec<Option<usize>>,
     affine: bool,
-    newton: Newton,
+    pub(super) newton: Newton,
     /// What went wrong in an evaluation; its caller sees NaN.
     failure: Option<Error>,
 }
 
 /// A program on numbers, and on numbers with a derivative.
-struct FunctionPair {
+pub(super) struct FunctionPair {
     plain: Evaluator<f64>,
     dual: Evaluator<Dual<f64>>,
     results: Vec<Dual<f64>>,
 }
 
 /// Scratch for Newton's method.
-struct Newton {
+pub(super) struct Newton {
     residual: Vec<f64>,
     jacobian: DMatrix<f64>,
     lu: Lu<f64>,
     update: Vec<f64>,
     trial: Vec<f64>,
-    states: Vec<Dual<f64>>,
-    unknowns: Vec<Dual<f64>>,
+    pub states: Vec<Dual<f64>>,
+    pub unknowns: Vec<Dual<f64>>,
 }
 
 impl Newton {
@@ -97,7 +97,7 @@ impl FunctionPair {
         }
     }
 
-    fn run(&mut self, time: f64, states: &[f64], unknowns: &[f64], results: &mut [f64]) {
+    pub fn run(&mut self, time: f64, states: &[f64], unknowns: &[f64], results: &mut [f64]) {
         self.plain.set_time(&time);
         self.plain.set_states(states);
         self.plain.set_unknowns(unknowns);
@@ -105,7 +105,7 @@ impl FunctionPair {
     }
 
     /// The derivatives in the direction that states and unknowns carry.
-    fn directional(
+    pub fn directional(
         &mut self,
         time: f64,
         states: &[Dual<f64>],
@@ -335,7 +335,7 @@ impl CoupledDynamics {
     }
 
     /// Lets the unknowns follow the direction that the states move in: `−r_v⁻¹ r_x`.
-    fn move_unknowns(&mut self, time: f64) {
+    pub(super) fn move_unknowns(&mut self, time: f64) {
         let newton = &mut self.newton;
         let r = self.r.directional(time, &newton.states, &newton.unknowns);
 
@@ -365,7 +365,7 @@ impl CoupledDynamics {
     }
 
     /// States and unknowns where they are, carrying no derivative.
-    fn rest(&mut self, states: &[f64]) {
+    pub(super) fn rest(&mut self, states: &[f64]) {
         for (dual, &x) in self.newton.states.iter_mut().zip(states) {
             *dual = Dual::constant(x);
         }
@@ -375,7 +375,7 @@ impl CoupledDynamics {
     }
 
     /// `r_v` where the unknowns are, factored.
-    fn factor(&mut self, time: f64, states: &[f64]) -> Result<(), Error> {
+    pub(super) fn factor(&mut self, time: f64, states: &[f64]) -> Result<(), Error> {
         self.rest(states);
         let newton = &mut self.newton;
 
@@ -400,7 +400,7 @@ impl CoupledDynamics {
     }
 
     /// Newton's method from where the unknowns were last, until updates are rounding.
-    fn solve_loops(&mut self, time: f64, states: &[f64]) -> Result<(), Error> {
+    pub(super) fn solve_loops(&mut self, time: f64, states: &[f64]) -> Result<(), Error> {
         if self.unknowns.is_empty() {
             return Ok(());
         }
@@ -478,7 +478,7 @@ fn constants(values: &[f64]) -> Vec<Dual<f64>> {
     values.iter().map(|&value| Dual::constant(value)).collect()
 }
 
-fn copy_derivatives(values: &[Dual<f64>], derivatives: &mut [f64]) {
+pub(super) fn copy_derivatives(values: &[Dual<f64>], derivatives: &mut [f64]) {
     for (derivative, value) in derivatives.iter_mut().zip(values) {
         *derivative = value.derivative;
     }

@@ -1,6 +1,6 @@
 //! What the coupled equations set anew at events.
 
-use dovetail_core::Error;
+use dovetail_core::{Archive, Checkpoint, Error, visit_fields};
 
 use super::algebra::CoupledDynamics;
 use super::compose::CoupledWhen;
@@ -151,5 +151,12 @@ impl CoupledClauses {
                 }
             }
         }
+    }
+}
+
+impl Checkpoint for CoupledClauses {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.truths, self.ticks, self.runs);
+        Ok(())
     }
 }

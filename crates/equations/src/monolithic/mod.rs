@@ -4,7 +4,10 @@ mod algebra;
 mod clauses;
 mod compose;
 mod events;
+mod exchange;
+mod outside;
 mod reference;
 
 pub use compose::{Coupled, CoupledWhen, NotComposable, compose};
+pub use exchange::ExchangeEquations;
 pub use reference::{Monolithic, Solution, SteppedSolution};

@@ -21,30 +21,21 @@ use crate::applied_inputs::{AppliedInputs, discrete_input_changes, take_values};
 use crate::call_error::CallError;
 use crate::description::Version;
 use crate::exchange::set_other_inputs;
+use crate::fmu::course::RunCourse;
 use crate::instance::Instance;
 use crate::layout::Layout;
 
 /// What a system needs to know of its run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Span {
     pub stop: f64,
+    /// The end of the run as the FMU is told; infinite where it is not told.
+    pub told_stop: f64,
     /// The relative tolerance that the FMU is asked for.
     pub tolerance: Option<f64>,
     /// States from before the current communication point may be restored later.
     pub goes_back: bool,
-    /// The FMU is not told when the run ends.
-    pub open_ended: bool,
-}
-
-impl Span {
-    /// The end of the run as the FMU knows it; not finite where it is not told.
-    pub fn told_stop(&self) -> f64 {
-        if self.open_ended {
-            f64::INFINITY
-        } else {
-            self.stop
-        }
-    }
+    pub course: RunCourse,
 }
 
 /// How far an instance has come in its life.
@@ -277,7 +268,7 @@ impl<I: Instance> CoSimulation<I> {
     /// Into initialization mode, at the start of the run.
     fn initialize(&mut self, start: f64) -> Result<(), CallError> {
         self.instance
-            .enter_initialization(start, self.span.told_stop(), self.span.tolerance)?;
+            .enter_initialization(start, self.span.told_stop, self.span.tolerance)?;
         self.phase = Phase::Initializing;
         self.now = start;
         Ok(())

@@ -391,7 +391,8 @@ impl<I: Instance> CoSimulation<I> {
             step,
             // Whoever tries a step goes back to where it began, but never further unless that was
             // announced: that is the flag of the standard.
-            final_step: !self.span.goes_back && (!self.is_saved() || step.start <= self.now),
+            final_step: (!self.span.goes_back || self.span.course.stays())
+                && (!self.is_saved() || step.start <= self.now),
             input_references: &self.layout.smooth_inputs,
             input_values: &self.buffers.inputs,
             output_references: &self.layout.read,

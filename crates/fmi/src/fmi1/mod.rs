@@ -26,7 +26,7 @@ use crate::ffi::{
 };
 use crate::fmu_instance::{FmuInstance, Instantiation};
 use crate::guard::{Crash, guarded};
-use crate::instance::{InputDerivatives, Instance, Lifecycle, defined};
+use crate::instance::{InputDerivatives, Instance, Lifecycle, known_stop};
 use crate::journal::Journal;
 use crate::scalar::ScalarVersion;
 use crate::scalar::callbacks::{callbacks, without_zeros};
@@ -95,13 +95,12 @@ impl Instance1 {
 
     fn initialize_slave(&mut self, start: f64, stop: f64) -> Result<(), CallError> {
         let function = self.version.functions.initialize_slave;
-        let (has_stop, stop) = defined(stop);
-        let has_stop = c_char::from(has_stop);
-        let arguments = || format!("{start:?}, {has_stop}, {stop:?}");
+        let (ends, stop) = (c_char::from(stop.is_finite()), known_stop(start, stop));
+        let arguments = || format!("{start:?}, {ends}, {stop:?}");
         // SAFETY: plain numbers.
         self.calls
             .demand(function, Purpose::Setup, arguments, |f, component| unsafe {
-                f(component, start, has_stop, stop)
+                f(component, start, ends, stop)
             })
     }
 

@@ -19,7 +19,7 @@ use crate::environment_registry::Registered;
 use crate::ffi::{Callbacks2, Functions2, ScalarFunctions, SharedFunctions};
 use crate::fmu_instance::{FmuInstance, Instantiation};
 use crate::guard::guarded;
-use crate::instance::{InputDerivatives, Instance, Lifecycle, defined};
+use crate::instance::{InputDerivatives, Instance, Lifecycle, known_stop};
 use crate::journal::Journal;
 use crate::scalar::ScalarVersion;
 use crate::scalar::callbacks::{self, without_zeros};
@@ -115,14 +115,13 @@ impl Instance2 {
         let function = self.version.functions.setup_experiment;
         let given = c_int::from(tolerance.is_some());
         let tolerance = tolerance.unwrap_or(0.0);
-        let (has_stop, stop) = defined(stop);
-        let has_stop = c_int::from(has_stop);
-        let arguments = || format!("{given}, {tolerance:?}, {start:?}, {has_stop}, {stop:?}");
+        let (ends, stop) = (c_int::from(stop.is_finite()), known_stop(start, stop));
+        let arguments = || format!("{given}, {tolerance:?}, {start:?}, {ends}, {stop:?}");
 
         // SAFETY: plain numbers.
         self.calls
             .demand(function, Purpose::Setup, arguments, |f, component| unsafe {
-                f(component, given, tolerance, start, has_stop, stop)
+                f(component, given, tolerance, start, ends, stop)
             })
     }
 }

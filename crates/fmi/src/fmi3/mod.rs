@@ -23,7 +23,7 @@ use crate::ffi::{Component, Functions3, SharedFunctions};
 use crate::fmu_instance::{FmuInstance, Instantiation, record_message};
 use crate::guard::{Crash, guarded};
 use crate::instance::{
-    Configuration, Derivatives, Instance, IntermediateInputs, Lifecycle, defined,
+    Configuration, Derivatives, Instance, IntermediateInputs, Lifecycle, known_stop,
 };
 use crate::journal::Journal;
 use crate::numbers::c_text;
@@ -198,13 +198,13 @@ impl Lifecycle for Instance3 {
         let function = self.version.functions.enter_initialization;
         let given = tolerance.is_some();
         let tolerance = tolerance.unwrap_or(0.0);
-        let (has_stop, stop) = defined(stop);
-        let arguments = || format!("{given}, {tolerance:?}, {start:?}, {has_stop}, {stop:?}");
+        let (ends, stop) = (stop.is_finite(), known_stop(start, stop));
+        let arguments = || format!("{given}, {tolerance:?}, {start:?}, {ends}, {stop:?}");
 
         // SAFETY: plain numbers.
         self.calls
             .demand(function, Purpose::Setup, arguments, |f, component| unsafe {
-                f(component, given, tolerance, start, has_stop, stop)
+                f(component, given, tolerance, start, ends, stop)
             })
     }
 

@@ -159,11 +159,19 @@ impl PreparedFmu {
         let layout = self.layout.clone();
         let abilities = abilities.clone();
         let version = self.fmu.description.version;
+        let stop = match conditions.course.open_end {
+            true => f64::INFINITY,
+            false => self.settings.stop,
+        };
         let span = Span {
-            stop: self.settings.stop,
-            open_ended: self.settings.open_ended,
+            stop,
+            told_stop: match self.settings.open_ended {
+                true => f64::INFINITY,
+                false => stop,
+            },
             tolerance: conditions.asked_tolerance,
             goes_back: conditions.goes_back,
+            course: conditions.course.clone(),
         };
         let system: Box<dyn System> = match self.used {
             InterfaceUse::CoSimulation => Box::new(CoSimulation::new(

@@ -1,6 +1,7 @@
 //! An FMU from its file to systems.
 
 pub mod bench;
+pub mod course;
 pub mod error;
 mod experiments;
 pub mod instances;
@@ -16,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dovetail_core::Interface;
 use serde::{Deserialize, Serialize};
 
+use self::course::RunCourse;
 use self::error::{FmuError, InterfaceUse};
 use crate::abilities::FmuCapabilities;
 use crate::archive::Archive;
@@ -95,6 +97,8 @@ pub struct RunConditions {
     pub states: Option<Vec<f64>>,
     /// States from before the current communication point may be restored later.
     pub goes_back: bool,
+    /// What is said of the course of the run.
+    pub course: RunCourse,
 }
 
 impl RunConditions {
@@ -108,6 +112,7 @@ impl RunConditions {
             inputs: None,
             states: None,
             goes_back: false,
+            course: RunCourse::default(),
         }
     }
 }

@@ -353,7 +353,7 @@ impl<I: Instance> ModelExchange<I> {
 
     fn initialize(&mut self, start: f64) -> Result<(), CallError> {
         self.instance
-            .enter_initialization(start, self.span.told_stop(), self.span.tolerance)?;
+            .enter_initialization(start, self.span.told_stop, self.span.tolerance)?;
         self.phase = ExchangePhase::Initializing;
         self.now.time = start;
         self.start = start;

@@ -36,7 +36,7 @@ impl F3ornits<'_> {
         let mut early = due().map(|step| step.start).fold(f64::INFINITY, f64::min);
         let mut late = due().map(|step| step.end).fold(f64::NEG_INFINITY, f64::max);
         let start = early;
-        let resolution = RESOLUTION * (self.span.1 - self.span.0) + 8.0 * f64::EPSILON * late.abs();
+        let resolution = RESOLUTION * self.span + 8.0 * f64::EPSILON * late.abs();
 
         while late - early > resolution {
             let middle = early + (late - early) / 2.0;
@@ -70,7 +70,7 @@ impl F3ornits<'_> {
     /// the event may have moved, and is looked for again.
     fn stops_early(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<bool, Error> {
         let mut any = false;
-        let span = self.span.1 - self.span.0;
+        let span = self.span;
         let shortest = self.options.min_step.min(self.options.first_step);
         let least = shortest.max(self.chatter.dwell(span));
         for _ in 0..MOST_CUTS {
@@ -249,7 +249,8 @@ impl F3ornits<'_> {
                 })
             };
             if unannounced
-                && self.states[k].expect_jumps(reached, self.span, &self.options) == 1
+                && self.states[k].expect_jumps(reached, (self.times.0, self.span), &self.options)
+                    == 1
                 && self.options.in_turn
             {
                 self.turns.put_first(k, self.connections);

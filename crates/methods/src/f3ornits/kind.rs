@@ -182,9 +182,9 @@ impl MethodKind for F3ornitsKind {
             options.first_step = options.first_step.min(options.max_step);
         }
 
-        let span = (context.start, context.stop);
-        let method = F3ornits::new(context.connections, span, options, &context.capabilities);
-        Ok(Box::new(method))
+        let times = (context.start, context.stop);
+        let method = F3ornits::new(context.connections, times, options, &context.capabilities);
+        Ok(Box::new(method.meant_for(context.span())))
     }
 }
 
@@ -268,6 +268,7 @@ mod tests {
             connections: &connections,
             start: 0.0,
             stop: 100.0,
+            beyond: 0.0,
             step: 0.2,
             capabilities: Vec::new(),
             settings: registry.settings(given.iter().copied()).unwrap(),

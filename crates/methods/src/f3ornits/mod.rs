@@ -162,7 +162,9 @@ pub struct F3ornits<'a> {
     capabilities: Vec<Capabilities>,
     /// Whether steps are tried before they are taken.
     tries: bool,
-    span: (f64, f64),
+    times: (f64, f64),
+    /// The length of the run that sizes are parts of.
+    span: f64,
     scheduler: Scheduler,
     turns: Turns,
     cycles: Vec<Cycle>,
@@ -216,7 +218,8 @@ impl<'a> F3ornits<'a> {
             options,
             capabilities: capabilities.to_vec(),
             tries: false,
-            span: (start, stop),
+            times: (start, stop),
+            span: stop - start,
             scheduler: Scheduler::new(connections, &turns, &rules, (start, stop), options.max_step),
             turns,
             late,
@@ -239,6 +242,11 @@ impl<'a> F3ornits<'a> {
         method.tries = method.locates();
 
         method
+    }
+
+    /// Sizes are parts of a run of this length, though it may go on beyond it.
+    pub fn meant_for(self, span: f64) -> Self {
+        Self { span, ..self }
     }
 
     /// Whether a step can be tried before it is taken, to find where an output jumps. A system that
@@ -546,7 +554,7 @@ impl Method for F3ornits<'_> {
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
-        let dwell = self.chatter.dwell(self.span.1 - self.span.0);
+        let dwell = self.chatter.dwell(self.span);
         let [first, least] = self.shortest.map(|chosen| chosen.max(dwell));
         (self.options.first_step, self.options.min_step) = (first, least);
         self.estimate(past);

@@ -148,7 +148,7 @@ impl F3ornits<'_> {
     /// Its grid does not meet the end of the run.
     fn early_end(&self, k: usize) -> Option<String> {
         let last = self.scheduler.last_time(k);
-        (last < self.span.1).then(|| {
+        (last < self.times.1).then(|| {
             let name = self.name(k);
             let last = readable(last);
             format!(

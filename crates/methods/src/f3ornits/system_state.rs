@@ -355,7 +355,7 @@ impl SystemState {
     pub fn expect_jumps(
         &mut self,
         time: f64,
-        (start, stop): (f64, f64),
+        (start, span): (f64, f64),
         options: &F3ornitsOptions,
     ) -> u64 {
         let jumped = self
@@ -368,7 +368,7 @@ impl SystemState {
         self.farthest = self.farthest.max(size);
         let between = (time - start) / self.jumps as f64;
         self.cap = (TIMING / self.farthest * between)
-            .max(SHORTEST_CAP * (stop - start))
+            .max(SHORTEST_CAP * span)
             .max(options.min_step);
 
         self.jumps

@@ -16,6 +16,8 @@ pub struct Context<'a> {
     pub start: f64,
     /// End of the run.
     pub stop: f64,
+    /// So much before its end is beyond what the run is meant to be: an importer may go on, but sizes are parts of the rest.
+    pub beyond: f64,
     /// The step of methods on a grid, and a usual one for the others.
     pub step: f64,
     /// What the systems can do.
@@ -45,9 +47,9 @@ impl Context<'_> {
         self.connections.interfaces().iter().zip(&self.capabilities)
     }
 
-    /// The length of the run.
+    /// The length of the run, without what is beyond what it is meant to be.
     pub fn span(&self) -> f64 {
-        self.stop - self.start
+        self.stop - self.beyond - self.start
     }
 
     /// What can be asked of the systems.

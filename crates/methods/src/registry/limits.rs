@@ -40,6 +40,7 @@ impl Limits {
         let steps = StepBounds {
             shortest: (ABOVE_RESOLUTION * resolution).max(least),
             longest,
+            span,
         };
 
         Self {

@@ -119,6 +119,7 @@ impl SystemSource for FmuSource {
             inputs: options.inputs.clone(),
             states: options.states.clone(),
             goes_back: options.goes_back,
+            course: options.course.clone(),
         };
         let built = self.prepared.system(&self.name, &conditions);
         let refused = |error| format!("the FMU of system `{}`: {error}", self.name);

@@ -3,17 +3,21 @@
 //! Methods do not see them, as they do not see inputs that a table drives: systems follow them
 //! exactly. Whoever changes them says so, and the run restarts there from consistent values.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dovetail_core::{
-    Connections, Drive, Driven, DrivenInputs, Interface, MacroStep, Signal, Source, System,
+    Connections, Drive, Driven, DrivenInputs, Interface, Linearization, MacroStep, Signal, Source,
+    System,
 };
 
 /// What the inputs are that are left to whoever runs a model.
 #[derive(Debug, Default)]
 pub struct OutsideSignals {
     course: Mutex<Course>,
+    /// Systems with such inputs, as they were linearized last with these; each by the first of them.
+    linearized: Mutex<HashMap<usize, Linearization>>,
 }
 
 /// Polynomials in the time elapsed since a moment.
@@ -33,6 +37,7 @@ impl OutsideSignals {
         };
         Self {
             course: Mutex::new(course),
+            ..Self::default()
         }
     }
 
@@ -52,6 +57,14 @@ impl OutsideSignals {
             Some(signal) => *signal,
             None => Signal::constant(0.0),
         }
+    }
+
+    /// The system with these inputs, as it was linearized last.
+    pub(crate) fn linearized(&self, exposed: &ExposedInputs) -> Option<Linearization> {
+        let first = exposed.inputs.first()?.slot;
+        let all = self.linearized.lock();
+        let all = all.unwrap_or_else(PoisonError::into_inner);
+        all.get(&first).cloned()
     }
 
     /// Nothing that holds the lock can fail, so that what it guards is whole.
@@ -146,6 +159,15 @@ impl Drive for OutsideDrive {
             };
         }
         Ok(())
+    }
+
+    fn linearized(&mut self, whole: &Linearization) {
+        let (Some(outside), Some(first)) = (&self.outside, self.inputs.first()) else {
+            return;
+        };
+        let all = outside.linearized.lock();
+        let mut all = all.unwrap_or_else(PoisonError::into_inner);
+        all.insert(first.slot, whole.clone());
     }
 }
 

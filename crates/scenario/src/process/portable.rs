@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dovetail_core::{Mapping, OverriddenVariable, Restrictions};
-use dovetail_fmi::{CallLog, Costs, Notes};
+use dovetail_fmi::{CallLog, Costs, Notes, RunCourse};
 use dovetail_methods::Settings;
 use dovetail_workers::SystemRequest;
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,7 @@ pub(crate) struct RemoteBuild {
     inputs: Option<Vec<f64>>,
     states: Option<Vec<f64>>,
     goes_back: bool,
+    open_end: bool,
 }
 
 impl RemoteBuild {
@@ -81,6 +82,7 @@ impl RemoteBuild {
             inputs: options.inputs.clone(),
             states: options.states.clone(),
             goes_back: options.goes_back,
+            open_end: options.course.open_end,
         }
     }
 
@@ -98,6 +100,10 @@ impl RemoteBuild {
             inputs: self.inputs,
             states: self.states,
             goes_back: self.goes_back,
+            course: RunCourse {
+                open_end: self.open_end,
+                stays: None,
+            },
             outside: None,
         })
     }

@@ -53,6 +53,7 @@ impl Scenario {
             inputs: None,
             states: None,
             goes_back: options.goes_back,
+            course: options.course.clone(),
             outside: options.outside.clone(),
         };
         let with_states = |k: usize| BuildOptions {
@@ -118,7 +119,8 @@ impl Scenario {
         Context {
             connections: &self.connections,
             start: self.start_time,
-            stop: self.stop_time,
+            stop: self.stop_time + options.beyond_stop,
+            beyond: options.beyond_stop,
             step,
             capabilities,
             settings: options.settings.clone(),

@@ -25,7 +25,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// A run that goes on in parts.
 pub struct SteppedRun<'a> {
-    session: Session<'a>,
+    pub(super) session: Session<'a>,
     options: RunOptions,
     context: Context<'a>,
 }

@@ -8,7 +8,7 @@ use dovetail_core::{
 use crate::inputs::driving::Driving;
 use crate::inputs::outside::ExposedInputs;
 
-use super::system_source::{BuildOptions, Built, SystemSource};
+use super::system_source::{BuildOptions, Built, KnownEquations, SystemSource};
 use super::takes::Takes;
 
 /// One system of a model.
@@ -64,11 +64,14 @@ impl Part {
 
     /// Whether its equations say all about it: nothing drives, overrides or converts what they do not know.
     pub fn is_as_its_equations(&self) -> bool {
-        let alone = self.driving.is_empty()
-            && self.exposed.is_empty()
-            && self.overrides.is_empty()
-            && self.mappings.is_empty();
-        alone && self.source.equations().is_some()
+        self.exposed.is_empty() && self.equations_behind_open_inputs().is_some()
+    }
+
+    /// Its equations, where they say all about it but what is fed into inputs that are left open.
+    pub fn equations_behind_open_inputs(&self) -> Option<KnownEquations<'_>> {
+        let alone =
+            self.driving.is_empty() && self.overrides.is_empty() && self.mappings.is_empty();
+        self.source.equations().filter(|_| alone)
     }
 
     /// Whether something drives the input of this name.

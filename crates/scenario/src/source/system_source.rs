@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dovetail_core::{Capabilities, Interface, System};
 use dovetail_equations::Definition;
 use dovetail_fmi::description::UnitDefinition;
-use dovetail_fmi::{CallLog, Monitor, PreparedFmu};
+use dovetail_fmi::{CallLog, Monitor, PreparedFmu, RunCourse};
 use dovetail_guaranteed::Boxes;
 
 use crate::inputs::outside::OutsideSignals;
@@ -142,6 +142,8 @@ pub struct BuildOptions {
     pub states: Option<Vec<f64>>,
     /// States from before the current communication point may be restored later.
     pub goes_back: bool,
+    /// What is said of the course of the run.
+    pub course: RunCourse,
     /// What feeds the inputs that are left to whoever runs the model.
     pub outside: Option<Arc<OutsideSignals>>,
 }

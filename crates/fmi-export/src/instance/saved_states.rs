@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::instance::Phase;
-use crate::model_run::SavedRun;
+use super::model_run::SavedRun;
+use super::{Derivatives, Phase};
 
 /// All that the further answers of an instance depend on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -14,10 +14,18 @@ pub(crate) struct SavedState {
     pub time: f64,
     pub times: (f64, Option<f64>),
     pub parameters: BTreeMap<u32, String>,
-    pub inputs: Vec<[f64; 6]>,
-    pub run: Option<SavedRun>,
+    pub inputs: Vec<Derivatives>,
+    pub ends: bool,
+    pub engine: Option<SavedEngine>,
     /// The token of the FMU: a state belongs to it.
     pub token: String,
+}
+
+/// All that the further answers of a model depend on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum SavedEngine {
+    Coupled(SavedRun),
+    Equations(Vec<u8>),
 }
 
 /// The states that an importer has saved and not freed, by the numbers that it holds.

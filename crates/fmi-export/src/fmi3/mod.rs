@@ -1,4 +1,4 @@
-//! The functions of FMI 3.0 for Co-Simulation.
+//! The functions of FMI 3.0.
 
 #![allow(
     unsafe_code,
@@ -11,11 +11,15 @@
     reason = "the names, the arguments and the rules of use are those of the standard"
 )]
 
+mod exchange;
+mod values;
+
 use std::ffi::{CString, c_char, c_int, c_void};
 
-use dovetail::scenario::FaceType;
+use dovetail::export::ExportedInterface;
 
-use crate::instance::{Instance, Number};
+use self::values::check_counts;
+use crate::instance::Instance;
 use crate::logger::{Logger, Severity, Sink};
 use crate::pointers::{array, array_mut, place, text};
 use crate::registry::{self, Missing};
@@ -91,26 +95,38 @@ pub unsafe extern "C" fn fmi3InstantiateCoSimulation(
             logger.warn("this FMU declares no intermediate update: none will come");
         }
         let named = path.as_deref().and_then(resources::path_of);
-        crate::instantiate(named, &token.unwrap_or_default(), logger)
+        let token = token.unwrap_or_default();
+        crate::instantiate(named, &token, ExportedInterface::CoSimulation, logger)
     });
     made.unwrap_or(std::ptr::null_mut())
 }
 
-/// The interfaces that this FMU does not have.
 #[unsafe(no_mangle)]
-pub extern "C" fn fmi3InstantiateModelExchange(
-    _name: *const c_char,
-    _token: *const c_char,
-    _resource_path: *const c_char,
+pub unsafe extern "C" fn fmi3InstantiateModelExchange(
+    name: *const c_char,
+    token: *const c_char,
+    resource_path: *const c_char,
     _visible: bool,
-    _logging: bool,
+    logging: bool,
     environment: *mut c_void,
     log: Option<LogCallback>,
 ) -> *mut c_void {
-    Logger::new(sink(log, environment), true).error("this FMU is one for Co-Simulation");
-    std::ptr::null_mut()
+    let made = std::panic::catch_unwind(|| {
+        // SAFETY: texts, as the standard has them, or null.
+        let (name, token, path) = unsafe { (text(name), text(token), text(resource_path)) };
+        let logger = Logger::new(sink(log, environment), logging);
+        if name.is_none_or(|name| name.is_empty()) {
+            logger.error("an instance needs a name");
+            return std::ptr::null_mut();
+        }
+        let named = path.as_deref().and_then(resources::path_of);
+        let token = token.unwrap_or_default();
+        crate::instantiate(named, &token, ExportedInterface::ModelExchange, logger)
+    });
+    made.unwrap_or(std::ptr::null_mut())
 }
 
+/// An interface that no FMU of ours has.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3InstantiateScheduledExecution(
     _name: *const c_char,
@@ -124,7 +140,7 @@ pub extern "C" fn fmi3InstantiateScheduledExecution(
     _lock: *const c_void,
     _unlock: *const c_void,
 ) -> *mut c_void {
-    Logger::new(sink(log, environment), true).error("this FMU is one for Co-Simulation");
+    Logger::new(sink(log, environment), true).error("this FMU has no Scheduled Execution");
     std::ptr::null_mut()
 }
 
@@ -187,198 +203,6 @@ pub extern "C" fn fmi3Reset(instance: *mut c_void) -> c_int {
     })
 }
 
-/// Values of one type: how they are asked for and set.
-macro_rules! values {
-    ($get:ident, $set:ident, $type:ty, $face:ident, $from:expr, $to:expr) => {
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $get(
-            instance: *mut c_void,
-            references: *const u32,
-            count: usize,
-            values: *mut $type,
-            value_count: usize,
-        ) -> c_int {
-            call(instance, |instance| {
-                check_counts(count, value_count)?;
-                // SAFETY: arrays of these lengths, as the standard has it.
-                let (references, values) =
-                    unsafe { (array(references, count)?, array_mut(values, count)?) };
-                for (&reference, value) in references.iter().zip(values) {
-                    *value = $from(instance.get_as(reference, FaceType::$face)?);
-                }
-                Ok(())
-            })
-        }
-
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $set(
-            instance: *mut c_void,
-            references: *const u32,
-            count: usize,
-            values: *const $type,
-            value_count: usize,
-        ) -> c_int {
-            call(instance, |instance| {
-                check_counts(count, value_count)?;
-                // SAFETY: arrays of these lengths, as the standard has it.
-                let (references, values) =
-                    unsafe { (array(references, count)?, array(values, count)?) };
-                for (&reference, &value) in references.iter().zip(values) {
-                    instance.set(reference, &Number::$face($to(value)))?;
-                }
-                Ok(())
-            })
-        }
-    };
-}
-
-/// All variables are scalars.
-fn check_counts(references: usize, values: usize) -> Result<(), String> {
-    match references == values {
-        true => Ok(()),
-        false => Err(format!(
-            "{references} references and {values} values: all variables are scalars"
-        )),
-    }
-}
-
-values!(
-    fmi3GetFloat64,
-    fmi3SetFloat64,
-    f64,
-    Float,
-    |value| value,
-    |value| value
-);
-values!(
-    fmi3GetInt64,
-    fmi3SetInt64,
-    i64,
-    Integer,
-    |value: f64| value as i64,
-    |value| value
-);
-// A `bool` of an importer that is neither 0 nor 1 must not become one of Rust.
-values!(
-    fmi3GetBoolean,
-    fmi3SetBoolean,
-    u8,
-    Boolean,
-    |value: f64| u8::from(value != 0.0),
-    |value| value != 0
-);
-
-/// Types that no variable of this FMU has.
-macro_rules! no_values {
-    ($($get:ident, $set:ident);+ $(;)?) => {
-        $(#[unsafe(no_mangle)]
-        pub extern "C" fn $get(
-            instance: *mut c_void,
-            _references: *const u32,
-            count: usize,
-            _values: *mut c_void,
-            _value_count: usize,
-        ) -> c_int {
-            call(instance, |_| no_such_type(count))
-        }
-
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $set(
-            instance: *mut c_void,
-            _references: *const u32,
-            count: usize,
-            _values: *const c_void,
-            _value_count: usize,
-        ) -> c_int {
-            call(instance, |_| no_such_type(count))
-        })+
-    };
-}
-
-fn no_such_type(count: usize) -> Result<(), String> {
-    match count {
-        0 => Ok(()),
-        _ => Err("no variable of this FMU is of this type".to_owned()),
-    }
-}
-
-no_values!(
-    fmi3GetFloat32, fmi3SetFloat32;
-    fmi3GetInt8, fmi3SetInt8;
-    fmi3GetUInt8, fmi3SetUInt8;
-    fmi3GetInt16, fmi3SetInt16;
-    fmi3GetUInt16, fmi3SetUInt16;
-    fmi3GetInt32, fmi3SetInt32;
-    fmi3GetUInt32, fmi3SetUInt32;
-    fmi3GetUInt64, fmi3SetUInt64;
-);
-
-#[unsafe(no_mangle)]
-pub extern "C" fn fmi3GetBinary(
-    instance: *mut c_void,
-    _references: *const u32,
-    count: usize,
-    _sizes: *mut usize,
-    _values: *mut c_void,
-    _value_count: usize,
-) -> c_int {
-    call(instance, |_| no_such_type(count))
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn fmi3SetBinary(
-    instance: *mut c_void,
-    _references: *const u32,
-    count: usize,
-    _sizes: *const usize,
-    _values: *const c_void,
-    _value_count: usize,
-) -> c_int {
-    call(instance, |_| no_such_type(count))
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi3GetString(
-    instance: *mut c_void,
-    references: *const u32,
-    count: usize,
-    values: *mut *const c_char,
-    value_count: usize,
-) -> c_int {
-    call(instance, |instance| {
-        check_counts(count, value_count)?;
-        // SAFETY: arrays of these lengths, as the standard has it.
-        let (references, values) =
-            unsafe { (array(references, count)?, array_mut(values, count)?) };
-        let texts = instance.get_texts(references)?;
-        for (value, text) in values.iter_mut().zip(texts) {
-            *value = text.as_ptr();
-        }
-        Ok(())
-    })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi3SetString(
-    instance: *mut c_void,
-    references: *const u32,
-    count: usize,
-    values: *const *const c_char,
-    value_count: usize,
-) -> c_int {
-    call(instance, |instance| {
-        check_counts(count, value_count)?;
-        // SAFETY: arrays of these lengths, as the standard has it.
-        let (references, values) = unsafe { (array(references, count)?, array(values, count)?) };
-        for (&reference, &value) in references.iter().zip(values) {
-            // SAFETY: a text, as the standard has it, or null.
-            let value = unsafe { text(value) }.ok_or("a text is null")?;
-            instance.set_text(reference, value)?;
-        }
-        Ok(())
-    })
-}
-
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi3GetOutputDerivatives(
     instance: *mut c_void,
@@ -406,7 +230,7 @@ pub unsafe extern "C" fn fmi3DoStep(
     instance: *mut c_void,
     from: f64,
     size: f64,
-    _keeps: bool,
+    stays: bool,
     event: *mut u8,
     terminate: *mut u8,
     early: *mut u8,
@@ -419,7 +243,7 @@ pub unsafe extern "C" fn fmi3DoStep(
         let (early, last) = unsafe { (place(early)?, place(last)?) };
         (*event, *terminate, *early) = (0, 0, 0);
         *last = instance.reached();
-        let stepped = instance.step(from, size)?;
+        let stepped = instance.step(from, size, stays)?;
         *terminate = u8::from(stepped.ends);
         *last = stepped.time;
         Ok(())
@@ -513,13 +337,10 @@ macro_rules! absent {
 }
 
 absent!(
-    fmi3EnterEventMode: "event mode",
     fmi3EnterStepMode: "event mode",
-    fmi3UpdateDiscreteStates: "event mode",
     fmi3EvaluateDiscreteStates: "discrete states to evaluate",
     fmi3EnterConfigurationMode: "structural parameters",
     fmi3ExitConfigurationMode: "structural parameters",
-    fmi3GetDirectionalDerivative: "directional derivatives",
     fmi3GetAdjointDerivative: "adjoint derivatives",
     fmi3GetNumberOfVariableDependencies: "dependencies of elements",
     fmi3GetVariableDependencies: "dependencies of elements",
@@ -534,14 +355,4 @@ absent!(
     fmi3SetShiftDecimal: "clocks",
     fmi3SetShiftFraction: "clocks",
     fmi3ActivateModelPartition: "model partitions",
-    fmi3EnterContinuousTimeMode: "Model Exchange",
-    fmi3CompletedIntegratorStep: "Model Exchange",
-    fmi3SetTime: "Model Exchange",
-    fmi3SetContinuousStates: "Model Exchange",
-    fmi3GetContinuousStates: "Model Exchange",
-    fmi3GetContinuousStateDerivatives: "Model Exchange",
-    fmi3GetEventIndicators: "Model Exchange",
-    fmi3GetNominalsOfContinuousStates: "Model Exchange",
-    fmi3GetNumberOfEventIndicators: "Model Exchange",
-    fmi3GetNumberOfContinuousStates: "Model Exchange",
 );

@@ -1,4 +1,4 @@
-//! The functions of FMI 2.0 for Co-Simulation.
+//! The functions of FMI 2.0.
 
 #![allow(
     unsafe_code,
@@ -10,11 +10,14 @@
     reason = "the names and the rules of use are those of the standard"
 )]
 
+mod exchange;
+mod values;
+
 use std::ffi::{CString, c_char, c_int, c_void};
 
-use dovetail::scenario::FaceType;
+use dovetail::export::ExportedInterface;
 
-use crate::instance::{Instance, Number};
+use crate::instance::Instance;
 use crate::logger::{Logger, Severity, Sink};
 use crate::pointers::{array, array_mut, place, text};
 use crate::registry::{self, Missing};
@@ -25,6 +28,7 @@ const WARNING: c_int = 1;
 const DISCARD: c_int = 2;
 const ERROR: c_int = 3;
 
+const MODEL_EXCHANGE: c_int = 0;
 const CO_SIMULATION: c_int = 1;
 /// Of the status kinds: the time that was reached, and whether the simulation is to end.
 const LAST_SUCCESSFUL_TIME: c_int = 2;
@@ -118,12 +122,16 @@ pub unsafe extern "C" fn fmi2Instantiate(
             logger.error("an instance needs a name");
             return std::ptr::null_mut();
         }
-        if kind != CO_SIMULATION {
-            logger.error("this FMU is one for Co-Simulation");
-            return std::ptr::null_mut();
-        }
+        let interface = match kind {
+            MODEL_EXCHANGE => ExportedInterface::ModelExchange,
+            CO_SIMULATION => ExportedInterface::CoSimulation,
+            _ => {
+                logger.error("an instance is one for Model Exchange or for Co-Simulation");
+                return std::ptr::null_mut();
+            }
+        };
         let named = location.as_deref().and_then(resources::path_of);
-        crate::instantiate(named, &guid.unwrap_or_default(), logger)
+        crate::instantiate(named, &guid.unwrap_or_default(), interface, logger)
     });
     made.unwrap_or(std::ptr::null_mut())
 }
@@ -201,110 +209,6 @@ pub extern "C" fn fmi2Reset(component: *mut c_void) -> c_int {
     })
 }
 
-/// Values of one type: how they are asked for and set.
-macro_rules! values {
-    ($get:ident, $set:ident, $type:ty, $face:ident, $from:expr, $to:expr) => {
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $get(
-            component: *mut c_void,
-            references: *const u32,
-            count: usize,
-            values: *mut $type,
-        ) -> c_int {
-            call(component, |instance| {
-                // SAFETY: arrays of this length, as the standard has it.
-                let (references, values) =
-                    unsafe { (array(references, count)?, array_mut(values, count)?) };
-                for (&reference, value) in references.iter().zip(values) {
-                    *value = $from(instance.get_as(reference, FaceType::$face)?);
-                }
-                Ok(OK)
-            })
-        }
-
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $set(
-            component: *mut c_void,
-            references: *const u32,
-            count: usize,
-            values: *const $type,
-        ) -> c_int {
-            call(component, |instance| {
-                // SAFETY: arrays of this length, as the standard has it.
-                let (references, values) =
-                    unsafe { (array(references, count)?, array(values, count)?) };
-                for (&reference, &value) in references.iter().zip(values) {
-                    instance.set(reference, &Number::$face($to(value)))?;
-                }
-                Ok(OK)
-            })
-        }
-    };
-}
-
-values!(
-    fmi2GetReal,
-    fmi2SetReal,
-    f64,
-    Float,
-    |value| value,
-    |value| value
-);
-values!(
-    fmi2GetInteger,
-    fmi2SetInteger,
-    c_int,
-    Integer,
-    |value: f64| value as c_int,
-    i64::from
-);
-values!(
-    fmi2GetBoolean,
-    fmi2SetBoolean,
-    c_int,
-    Boolean,
-    |value: f64| c_int::from(value != 0.0),
-    |value| value != 0
-);
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2GetString(
-    component: *mut c_void,
-    references: *const u32,
-    count: usize,
-    values: *mut *const c_char,
-) -> c_int {
-    call(component, |instance| {
-        // SAFETY: arrays of this length, as the standard has it.
-        let (references, values) =
-            unsafe { (array(references, count)?, array_mut(values, count)?) };
-        let texts = instance.get_texts(references)?;
-        for (value, text) in values.iter_mut().zip(texts) {
-            *value = text.as_ptr();
-        }
-        Ok(OK)
-    })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2SetString(
-    component: *mut c_void,
-    references: *const u32,
-    count: usize,
-    values: *const *const c_char,
-) -> c_int {
-    call(component, |instance| {
-        // SAFETY: arrays of this length, as the standard has it.
-        let (references, values) = unsafe { (array(references, count)?, array(values, count)?) };
-        for (&reference, &value) in references.iter().zip(values) {
-            // SAFETY: a text, as the standard has it, or null.
-            let value = unsafe { text(value) }.ok_or("a text is null")?;
-            instance.set_text(reference, value)?;
-        }
-        Ok(OK)
-    })
-}
-
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fmi2SetRealInputDerivatives(
     component: *mut c_void,
@@ -346,9 +250,9 @@ pub unsafe extern "C" fn fmi2GetRealOutputDerivatives(
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn fmi2DoStep(component: *mut c_void, from: f64, size: f64, _keeps: c_int) -> c_int {
+pub extern "C" fn fmi2DoStep(component: *mut c_void, from: f64, size: f64, stays: c_int) -> c_int {
     call(component, |instance| {
-        let stepped = instance.step(from, size)?;
+        let stepped = instance.step(from, size, stays != 0)?;
         Ok(if stepped.ends { DISCARD } else { OK })
     })
 }
@@ -484,20 +388,5 @@ pub unsafe extern "C" fn fmi2DeSerializeFMUstate(
         let (bytes, state) = unsafe { (array(from, size)?, place(state)?) };
         *state = instance.state_from(bytes)? as *mut c_void;
         Ok(OK)
-    })
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn fmi2GetDirectionalDerivative(
-    component: *mut c_void,
-    _unknowns: *const u32,
-    _unknown_count: usize,
-    _knowns: *const u32,
-    _known_count: usize,
-    _seed: *const f64,
-    _sensitivity: *mut f64,
-) -> c_int {
-    call(component, |_| {
-        Err("this FMU declares no directional derivatives".to_owned())
     })
 }

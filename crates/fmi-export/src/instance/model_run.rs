@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use dovetail::core::{Ending, Knot, Signal};
-use dovetail::scenario::{OutsideSignals, Placement, RunOptions, Scenario, SteppedRun};
+use dovetail::scenario::{
+    OuterLinearization, OutsideSignals, Placement, RunOptions, Scenario, SteppedRun,
+};
 
 self_cell::self_cell!(
     /// A run borrows its model.
@@ -21,6 +23,8 @@ pub(crate) struct ModelRun {
     /// What the inputs have been since when.
     inputs: Vec<Signal>,
     since: f64,
+    /// The model linearized where it stands, once somebody has asked.
+    linearization: Option<OuterLinearization>,
 }
 
 /// Values that differ by no more than this, relative, are the same: importers compute them.
@@ -43,11 +47,22 @@ impl ModelRun {
             outside,
             inputs: inputs.to_vec(),
             since,
+            linearization: None,
         })
     }
 
     fn with<T>(&mut self, part: impl FnOnce(&mut SteppedRun<'_>) -> T) -> T {
         self.run.with_dependent_mut(|_, run| part(run))
+    }
+
+    /// The model, for another run of it.
+    pub fn into_scenario(self) -> Scenario {
+        self.run.into_owner()
+    }
+
+    /// The earliest time that any system has reached.
+    pub fn reached(&mut self) -> f64 {
+        self.with(|run| run.reached())
     }
 
     /// The newest value of an output, with its derivatives.
@@ -59,19 +74,39 @@ impl ModelRun {
     /// Goes on to a time under inputs that are polynomials from here on. Where they do not go on from what they were, the model
     /// is made consistent first.
     pub fn advance_to(&mut self, until: f64, inputs: &[Signal]) -> Result<Ending, String> {
+        self.follow(inputs)?;
+        self.linearization = None;
+        let ended = self.with(|run| run.advance_to(until));
+        ended.map_err(|error| error.to_string())
+    }
+
+    /// Takes inputs from where the model stands.
+    fn follow(&mut self, inputs: &[Signal]) -> Result<(), String> {
         let here = self.with(|run| run.reached());
         let jumped = self.has_jumped(here, inputs);
         self.outside.set(here, inputs);
         self.since = here;
         self.inputs.clear();
         self.inputs.extend_from_slice(inputs);
-        let ended = self.with(|run| {
-            if jumped {
-                run.restart()?;
-            }
-            run.advance_to(until)
-        });
-        ended.map_err(|error| error.to_string())
+        if !jumped {
+            return Ok(());
+        }
+        self.linearization = None;
+        let restarted = self.with(|run| run.restart());
+        restarted.map_err(|error| error.to_string())
+    }
+
+    /// The model linearized where it stands, under inputs that are these from here on.
+    pub fn linearize(&mut self, inputs: &[Signal]) -> Result<&OuterLinearization, String> {
+        self.follow(inputs)?;
+        if self.linearization.is_none() {
+            let outside = Arc::clone(&self.outside);
+            let found = self.with(|run| run.linearize(&outside))?;
+            self.linearization = Some(found);
+        }
+        self.linearization
+            .as_ref()
+            .ok_or_else(|| "the model is not linearized".to_owned())
     }
 
     /// Whether an input is not what its course so far leads to.
@@ -102,6 +137,7 @@ impl ModelRun {
         self.outside.set(saved.since, &saved.inputs);
         self.since = saved.since;
         self.inputs.clone_from(&saved.inputs);
+        self.linearization = None;
         let restored = self.with(|run| run.restore(&saved.bytes));
         restored.map_err(|error| error.to_string())
     }
