@@ -5,7 +5,7 @@ pub mod error;
 mod experiments;
 pub mod instances;
 mod making;
-mod preparing;
+pub mod preparing;
 mod probing;
 
 use std::collections::HashMap;
