@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dovetail::export::{
-    ExportError, ExportOptions, Exported, FmiVersion, LIBRARY_FILE, export as export_model,
-    find_library,
+    ExportError, ExportOptions, Exported, FmiVersion, LIBRARY_FILE, MissingLibrary,
+    export as export_model, find_library,
 };
 use dovetail::scenario::FaceRole;
 
@@ -18,7 +18,7 @@ use crate::remedies;
 use crate::words;
 
 /// Names the engine as a library.
-const LIBRARY_VARIABLE: &str = "DOVETAIL_FMU_LIBRARY";
+pub(crate) const LIBRARY_VARIABLE: &str = "DOVETAIL_FMU_LIBRARY";
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
@@ -67,12 +67,8 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<(), Failure> {
         ));
     }
     let named = std::env::var_os(LIBRARY_VARIABLE).filter(|named| !named.is_empty());
-    let library = find_library(named.map(PathBuf::from)).map_err(|missing| {
-        Failure::misuse(format!(
-            "{missing}; build it with `cargo build --release`, which puts {LIBRARY_FILE} beside the program, or name it by \
-             {LIBRARY_VARIABLE}"
-        ))
-    })?;
+    let library = find_library(named.map(PathBuf::from));
+    let library = library.map_err(|missing| missing_library(&missing))?;
     let options = ExportOptions {
         version: if arguments.fmi == "3" {
             FmiVersion::Three
@@ -82,6 +78,7 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<(), Failure> {
         expose: arguments.expose.clone(),
         library,
         worker: None,
+        plain_names: false,
     };
     let choices =
         arguments
@@ -101,6 +98,14 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<(), Failure> {
         return Ok(());
     }
     output::print(&summary(arguments, &exported))
+}
+
+/// What to do where the library is not there.
+pub(crate) fn missing_library(missing: &MissingLibrary) -> Failure {
+    Failure::misuse(format!(
+        "{missing}; build it with `cargo build --release`, which puts {LIBRARY_FILE} beside the program, or name it by \
+         {LIBRARY_VARIABLE}"
+    ))
 }
 
 fn worded(error: ExportError) -> Failure {

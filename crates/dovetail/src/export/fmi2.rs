@@ -51,7 +51,7 @@ fn variable(own: &ExportedVariable) -> String {
     let face = &own.face;
     let float = face.value_type == FaceType::Float;
     let attributes = [
-        attribute("name", &face.name),
+        attribute("name", own.label()),
         attribute("valueReference", own.reference),
         optional("description", face.description.as_ref()),
         nature(own, float),

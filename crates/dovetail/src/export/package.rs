@@ -9,9 +9,10 @@ use zip::write::SimpleFileOptions;
 
 use super::{ExportError, FmiVersion};
 
-/// An archive on its way to a file, which it replaces when it is whole.
+/// An archive on its way to a file, which it replaces when it is whole. What is given up leaves nothing behind.
 pub(crate) struct Package {
-    writer: ZipWriter<BufWriter<File>>,
+    /// There until the archive is finished.
+    writer: Option<ZipWriter<BufWriter<File>>>,
     unfinished: PathBuf,
     path: PathBuf,
 }
@@ -23,7 +24,7 @@ impl Package {
         let unfinished = path.with_file_name(name);
         let file = File::create(&unfinished).map_err(|error| wrong(path, error))?;
         Ok(Self {
-            writer: ZipWriter::new(BufWriter::new(file)),
+            writer: Some(ZipWriter::new(BufWriter::new(file))),
             unfinished,
             path: path.to_owned(),
         })
@@ -34,11 +35,11 @@ impl Package {
     }
 
     pub fn add_bytes(&mut self, name: &str, bytes: &[u8]) -> Result<(), ExportError> {
-        let started = self.writer.start_file(name, Self::options());
-        started.map_err(|error| wrong(&self.path, error))?;
-        self.writer
-            .write_all(bytes)
-            .map_err(|error| wrong(&self.path, error))
+        let writer = self.writer()?;
+        let written = writer.start_file(name, Self::options());
+        let written = written.map_err(std::io::Error::from);
+        let written = written.and_then(|()| writer.write_all(bytes));
+        written.map_err(|error| wrong(&self.path, error))
     }
 
     pub fn add_text(&mut self, name: &str, text: &str) -> Result<(), ExportError> {
@@ -48,9 +49,12 @@ impl Package {
     pub fn add_file(&mut self, name: &str, file: &Path) -> Result<(), ExportError> {
         let mut source = File::open(file).map_err(|error| wrong(file, error))?;
         let options = Self::options().large_file(false).unix_permissions(0o755);
-        let started = self.writer.start_file(name, options);
-        started.map_err(|error| wrong(&self.path, error))?;
-        std::io::copy(&mut source, &mut self.writer).map_err(|error| wrong(file, error))?;
+        let writer = self.writer()?;
+        let started = writer.start_file(name, options);
+        let copied = started
+            .map_err(std::io::Error::from)
+            .and_then(|()| std::io::copy(&mut source, writer));
+        copied.map_err(|error| wrong(file, error))?;
         Ok(())
     }
 
@@ -62,7 +66,11 @@ impl Package {
         entries.sort_by_key(std::fs::DirEntry::file_name);
         for entry in entries {
             let path = entry.path();
-            let own = format!("{name}/{}", entry.file_name().to_string_lossy());
+            let own = entry.file_name().to_string_lossy().into_owned();
+            let own = match name.is_empty() {
+                true => own,
+                false => format!("{name}/{own}"),
+            };
             match path.is_dir() {
                 true => self.add_folder(&own, &path)?,
                 false => self.add_file(&own, &path)?,
@@ -85,16 +93,28 @@ impl Package {
         self.add_file(&format!("binaries/{platform}/{identifier}.so"), library)
     }
 
-    pub fn finish(self) -> Result<(), ExportError> {
-        let Self {
-            writer,
-            unfinished,
-            path,
-        } = self;
+    fn writer(&mut self) -> Result<&mut ZipWriter<BufWriter<File>>, ExportError> {
+        let path = &self.path;
+        let writer = self.writer.as_mut();
+        writer.ok_or_else(|| wrong(path, "BUG: the archive is finished"))
+    }
+
+    pub fn finish(mut self) -> Result<(), ExportError> {
+        let path = self.path.clone();
+        let Some(writer) = self.writer.take() else {
+            return Ok(());
+        };
         let written = writer.finish().map_err(|error| wrong(&path, error))?;
         let file = written.into_inner().map_err(|error| wrong(&path, error))?;
         drop(file);
-        std::fs::rename(&unfinished, &path).map_err(|error| wrong(&path, error))
+        std::fs::rename(&self.unfinished, &path).map_err(|error| wrong(&path, error))
+    }
+}
+
+impl Drop for Package {
+    fn drop(&mut self) {
+        // Where the archive was finished the file has its own name by now.
+        let _ = std::fs::remove_file(&self.unfinished);
     }
 }
 
