@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use dovetail_cases::{BEHAVIOUR_CHANGE, CAR, Case, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL};
-use dovetail_fixtures::{Fixture, Kind, Model, Version};
+use dovetail_core::Remedy;
+use dovetail_fixtures::{Fixture, Habit, Kind, Model, Version};
 use dovetail_report::{Recorder, Trajectory, Variables};
 use dovetail_scenario::{Choices, Overrides, RunOptions, Scenario, SourceText};
 
@@ -264,6 +265,98 @@ fn damping_reaction() {
             same_under_every_method(DAMPING_REACTION, "0.02", &units, 1e-8, methods);
         }
     }
+}
+
+/// What FMI 1.0 has no functions for is absent: for Co-Simulation the state, so that nothing iterates and nothing is linearized.
+#[test]
+fn fmi_1_under_every_method_that_it_permits() {
+    let units = |kind| {
+        let unit = |model| As::Unit(model, Version::One, kind);
+        [
+            ("prey", unit(Model::Prey)),
+            ("predator", unit(Model::Predator)),
+        ]
+    };
+    let model_exchange = units(Kind::ModelExchange);
+    same_under_every_method(LOTKA_VOLTERRA, "0.05", &model_exchange, 1e-6, &METHODS);
+    let co_simulation = units(Kind::CoSimulation);
+    same_under_every_method(LOTKA_VOLTERRA, "0.05", &co_simulation, 1e-9, &METHODS[..3]);
+}
+
+/// The remedies of a refusal are methods that take the model.
+#[test]
+fn no_method_is_advised_that_is_refused_too() {
+    let units = [
+        (
+            "prey",
+            As::Unit(Model::Prey, Version::One, Kind::CoSimulation),
+        ),
+        (
+            "predator",
+            As::Unit(Model::Predator, Version::One, Kind::CoSimulation),
+        ),
+    ];
+    let scenario = with_units(LOTKA_VOLTERRA, &units);
+    for method in ["ifosmondi", "missiles", "predictive"] {
+        let refused = refusal(&scenario, method).expect("it needs what 1.0 does not have");
+        let advised = refused.iter().filter_map(|remedy| match remedy {
+            Remedy::OtherMethod(name) => Some(name.as_str()),
+            _ => None,
+        });
+        let advised: Vec<&str> = advised.collect();
+        assert!(!advised.is_empty(), "{method}");
+        for other in advised {
+            assert_eq!(refusal(&scenario, other), None, "{method} advises {other}");
+        }
+    }
+}
+
+/// What to try where a method refuses a model.
+fn refusal(scenario: &Scenario, method: &str) -> Option<Vec<Remedy>> {
+    let mut choices = Choices::default();
+    choices.set("method", method);
+    choices.set("step", "0.05");
+    let options = scenario.options(&choices).expect("sound options");
+    let end = scenario.run(&options, &mut [], &AtomicBool::new(false));
+    let bad = end.err()?;
+    Some(
+        bad.problems
+            .into_iter()
+            .flat_map(|problem| problem.remedies)
+            .collect(),
+    )
+}
+
+/// Of two inputs one may not be set within a step: the other is followed none the less, and that one has its mean.
+#[test]
+fn inputs_that_can_be_followed_are_followed() {
+    let force = |fixture: Fixture, step: &str| {
+        let path = fixture.kind(Kind::CoSimulation).build();
+        let text = format!(
+            "[model]\nstop-time = 1.0\n\
+             [systems.source]\noutputs = {{ position = \"sin(5*time)\", velocity = \"5*cos(5*time)\" }}\n\
+             [systems.right]\nfmu = {:?}\n\
+             [[connections]]\nfrom = \"source.position\"\nto = \"right.position\"\n\
+             [[connections]]\nfrom = \"source.velocity\"\nto = \"right.velocity\"\n",
+            path.display().to_string()
+        );
+        let path = "m.toml".to_owned();
+        let scenario = Scenario::parse(SourceText { path, text }, &Overrides::default());
+        let scenario = scenario.unwrap_or_else(|bad| panic!("{bad}"));
+        let choices = [("method", "ifosmondi"), ("step", step)];
+        let found = run(&scenario, &choices, 1.0);
+        let column = found.columns().find(|(name, _)| *name == "right.force");
+        *column
+            .and_then(|(_, values)| values.last())
+            .expect("a force")
+    };
+    let fixture = || Fixture::new(Model::MechanicalRight, Version::Three);
+    let truth = force(fixture(), "0.001");
+    let error = |fixture| (force(fixture, "0.02") - truth).abs();
+    let all = error(fixture());
+    let one = error(fixture().habit(Habit::LastInputHeld));
+    let none = error(fixture().intermediate_update(false));
+    assert!(all < one && 5.0 * one < none, "{all:e}, {one:e}, {none:e}");
 }
 
 #[test]

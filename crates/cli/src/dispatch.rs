@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::launch::{copies, is_said_elsewhere};
 use crate::{
     check, compare, enclose, export, fit, inspect, linearize, man, new, output, processes,
-    reproduce, resume, run, schema, sweep,
+    reproduce, resume, run, schema, ssp, sweep,
 };
 
 /// The command line; what is wrong with it is said once.
@@ -39,6 +39,7 @@ fn carry_out_here(command: &Command) -> Result<(), Failure> {
         Command::Enclose(arguments) => enclose::enclose(arguments),
         Command::Linearize(arguments) => linearize::linearize(arguments),
         Command::Export(arguments) => export::export(arguments),
+        Command::Ssp(arguments) => ssp::write(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Inspect(arguments) => inspect::inspect(arguments),
         Command::New(arguments) => new::new(arguments),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dovetail::export::{
-    ExportError, ExportOptions, Exported, ExportedInterface, FmiVersion, LIBRARY_FILE,
+    ExportError, ExportOptions, Exported, ExportedInterface, FmiVersion, LIBRARY_FILE, MissingLibrary,
     export as export_model, find_library,
 };
 use dovetail::scenario::FaceRole;
@@ -18,7 +18,7 @@ use crate::remedies;
 use crate::words;
 
 /// Names the engine as a library.
-const LIBRARY_VARIABLE: &str = "DOVETAIL_FMU_LIBRARY";
+pub(crate) const LIBRARY_VARIABLE: &str = "DOVETAIL_FMU_LIBRARY";
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
@@ -62,12 +62,8 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<(), Failure> {
         ));
     }
     let named = std::env::var_os(LIBRARY_VARIABLE).filter(|named| !named.is_empty());
-    let library = find_library(named.map(PathBuf::from)).map_err(|missing| {
-        Failure::misuse(format!(
-            "{missing}; build it with `cargo build --release`, which puts {LIBRARY_FILE} beside the program, or name it by \
-             {LIBRARY_VARIABLE}"
-        ))
-    })?;
+    let library = find_library(named.map(PathBuf::from));
+    let library = library.map_err(|missing| missing_library(&missing))?;
     let options = ExportOptions {
         version: if arguments.fmi == "3" {
             FmiVersion::Three
@@ -81,6 +77,7 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<(), Failure> {
         expose: arguments.expose.clone(),
         library,
         worker: None,
+        plain_names: false,
     };
     let choices =
         arguments
@@ -100,6 +97,14 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<(), Failure> {
         return Ok(());
     }
     output::print(&summary(arguments, &exported))
+}
+
+/// What to do where the library is not there.
+pub(crate) fn missing_library(missing: &MissingLibrary) -> Failure {
+    Failure::misuse(format!(
+        "{missing}; build it with `cargo build --release`, which puts {LIBRARY_FILE} beside the program, or name it by \
+         {LIBRARY_VARIABLE}"
+    ))
 }
 
 fn worded(error: ExportError) -> Failure {

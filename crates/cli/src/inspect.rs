@@ -197,9 +197,10 @@ impl Found<'_> {
         ]);
         let interface = self.prepared.interface(self.name);
         let variables = self.described_variables();
+        let all = &self.prepared.fmu().description().variables;
 
         for variable in variables.filter(|v| self.all || is_shown(v)) {
-            table.row(variable_row(variable, &interface));
+            table.row(variable_row(variable, all, &interface));
         }
 
         let states = listed_or(&interface.states, "none that are visible");
@@ -249,11 +250,11 @@ fn note(finding: &Finding) -> Option<String> {
     }
 }
 
-fn variable_row(variable: &Variable, interface: &Interface) -> Vec<String> {
+fn variable_row(variable: &Variable, all: &[Variable], interface: &Interface) -> Vec<String> {
     vec![
         variable.name.clone(),
         causality(variable.causality).to_owned(),
-        format!("{:?}{}", variable.value_type, dimensions(variable)),
+        format!("{:?}{}", variable.value_type, dimensions(variable, all)),
         variable.unit.clone().unwrap_or_default(),
         start(variable),
         depends_on(interface, variable),
@@ -321,11 +322,20 @@ fn causality(causality: Causality) -> &'static str {
     }
 }
 
-fn dimensions(variable: &Variable) -> String {
+/// The sizes of an array; those that a structural parameter gives by its name.
+fn dimensions(variable: &Variable, all: &[Variable]) -> String {
     use dovetail::fmi::description::Dimension;
+    let parameter = |reference: u32| {
+        let mut sizes = all.iter();
+        sizes.find(|size| {
+            size.reference == reference && size.causality == Causality::StructuralParameter
+        })
+    };
     let extent = |dimension: &Dimension| match dimension {
         Dimension::Fixed(size) => size.to_string(),
-        Dimension::Parameter(_) => "n".to_owned(),
+        Dimension::Parameter(reference) => {
+            parameter(*reference).map_or("?".to_owned(), |size| size.name.clone())
+        }
     };
     let all: Vec<String> = variable.dimensions.iter().map(extent).collect();
 

@@ -38,6 +38,7 @@ mod resume;
 mod resumed;
 mod run;
 mod schema;
+mod ssp;
 mod sweep;
 mod words;
 

@@ -53,6 +53,8 @@ fn phrase(remedy: &Remedy) -> Phrase {
         Remedy::Enclose(name) => Phrase::Do(format!(
             "use `dovetail enclose`: dovetail enclose MODEL --method {name}"
         )),
+        Remedy::OneFmu => order("use `dovetail export`, which writes the whole model as one FMU"),
+        Remedy::SspTwo => order("give --ssp 2"),
         Remedy::Verify => clause("--verify finds out"),
         Remedy::LogFmiCalls => clause("see --log-fmi-calls FILE"),
         Remedy::ProcessPerSystem => {

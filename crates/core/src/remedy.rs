@@ -59,6 +59,10 @@ pub enum Remedy {
     Run,
     /// Bounds by the enclosure method of this name, instead of a run.
     Enclose(String),
+    /// The whole model as one FMU, which holds all of it.
+    OneFmu,
+    /// SSP 2.0.
+    SspTwo,
 }
 
 impl Remedy {
@@ -102,6 +106,8 @@ impl fmt::Display for Remedy {
             Self::MoreRanks => "more ranks",
             Self::FewerWorkerThreads => "fewer worker threads",
             Self::Run => "a run, which computes a single trajectory",
+            Self::OneFmu => "the whole model as one FMU",
+            Self::SspTwo => "SSP 2.0",
             Self::Enclose(name) => return write!(f, "an enclosure by {name}"),
         };
         f.write_str(words)

@@ -68,6 +68,7 @@ mod samples;
 mod simulation;
 mod sweep;
 mod sweep_elsewhere;
+mod system_structure;
 mod verify;
 
 pub use dovetail_core as core;
@@ -103,3 +104,4 @@ pub use samples::sampled_trajectories;
 pub use simulation::Simulation;
 pub use sweep::{Sweep, SweepStops, SweptRun};
 pub use sweep_elsewhere::{OtherPlaces, answer_run};
+pub use system_structure::{PackedFmu, SspError, SspOptions, WrittenSsp, write_ssp};

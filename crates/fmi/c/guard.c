@@ -472,6 +472,21 @@ __attribute__((noinline)) ptrdiff_t dovetail_guard_length(const char *text, size
     return length;
 }
 
+/* Copies bytes of an FMU; -1 where they cannot be read. Also inside of a guarded call, and in threads of an FMU. */
+__attribute__((noinline)) int dovetail_guard_copy(const void *bytes, size_t size, void *copy) {
+    void *here[5];
+    void **volatile outer = escape;
+    if (__builtin_setjmp(here) != 0) {
+        alarm(0);
+        escape = outer;
+        return -1;
+    }
+    escape = here;
+    memcpy(copy, bytes, size);
+    escape = outer;
+    return 0;
+}
+
 /* Loads a library, whose constructors may do anything. Returns 0, or the signal that ended it; without a handle `error` says why. */
 __attribute__((noinline)) int dovetail_guard_open(const char *file, void *environment, void **handle, char *error, size_t size) {
     void *here[5];

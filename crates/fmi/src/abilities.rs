@@ -199,7 +199,7 @@ fn declared_inputs(version: Version, kind: &InterfaceDescription, layout: &Layou
         {
             InputMode::Derivatives(MAX_DEGREE)
         }
-        Version::Three if kind.intermediate_update && layout.intermediate_inputs => {
+        Version::Three if kind.intermediate_update && !layout.followed_inputs.is_empty() => {
             InputMode::Intermediate
         }
         _ => InputMode::Held,

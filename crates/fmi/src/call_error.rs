@@ -52,6 +52,14 @@ pub enum CallError {
         /// The function.
         function: &'static str,
     },
+    /// A binary value that cannot be read.
+    #[error("{function} gave a binary value of {size} bytes that cannot be read")]
+    BadBinary {
+        /// The function.
+        function: &'static str,
+        /// How many bytes it is said to have.
+        size: usize,
+    },
     /// A value was set and is not there.
     #[error("a value that was set is not there")]
     NotTaken,

@@ -315,6 +315,8 @@ functions! {
         get_uint8: "fmi3GetUInt8" = fn(Component, Refs, usize, *mut u8, usize) -> c_int;
         get_boolean: "fmi3GetBoolean" = fn(Component, Refs, usize, *mut u8, usize) -> c_int;
         get_string: "fmi3GetString" = fn(Component, Refs, usize, *mut Text, usize) -> c_int;
+        get_binary: "fmi3GetBinary"
+            = fn(Component, Refs, usize, *mut usize, *mut *const u8, usize) -> c_int;
         set_float64: "fmi3SetFloat64" = fn(Component, Refs, usize, *const f64, usize) -> c_int;
         set_float32: "fmi3SetFloat32" = fn(Component, Refs, usize, *const f32, usize) -> c_int;
         set_int64: "fmi3SetInt64" = fn(Component, Refs, usize, *const i64, usize) -> c_int;

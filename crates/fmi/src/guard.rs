@@ -23,6 +23,7 @@ unsafe extern "C" {
     fn dovetail_callback(body: extern "C" fn(*mut c_void), context: *mut c_void);
     fn dovetail_guard_caller() -> *mut c_void;
     fn dovetail_guard_length(text: *const c_char, most: usize) -> isize;
+    fn dovetail_guard_copy(bytes: *const c_void, size: usize, copy: *mut c_void) -> c_int;
     fn dovetail_guard_open(
         file: *const c_char,
         environment: *mut c_void,
@@ -299,6 +300,22 @@ pub(crate) unsafe fn text_bytes<'a>(text: *const c_char) -> Option<&'a [u8]> {
     let length = usize::try_from(length).ok()?;
     // SAFETY: so many bytes have just been read.
     Some(unsafe { std::slice::from_raw_parts(text.cast(), length) })
+}
+
+/// The largest binary value that is taken from an FMU.
+const LARGEST_BINARY: usize = 256 << 20;
+
+/// A copy of bytes of an FMU: none where they cannot be read, or are too many.
+pub(crate) fn copied_bytes(place: *const u8, size: usize) -> Option<Vec<u8>> {
+    if place.is_null() || size > LARGEST_BINARY {
+        return None;
+    }
+
+    install();
+    let mut copy = vec![0; size];
+    // SAFETY: whatever the pointer is, reading it is guarded; the copy has room for so many bytes.
+    let answer = unsafe { dovetail_guard_copy(place.cast(), size, copy.as_mut_ptr().cast()) };
+    (answer == 0).then_some(copy)
 }
 
 /// Why a library was not loaded.

@@ -46,6 +46,8 @@ pub struct Notes {
     pub events: u64,
     /// Steps of which the FMU said that they were done, and that they ended elsewhere (3.0).
     pub odd_times: u64,
+    /// The reference of a variable whose values were whole numbers that floating point does not have.
+    pub rounded: Option<u32>,
     /// Steps that were discarded late, and whose way there, repeated from a saved state, led elsewhere.
     pub unlike_repeats: u64,
     /// What of the process the FMU has changed, and was put back; see

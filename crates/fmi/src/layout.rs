@@ -19,6 +19,15 @@ pub(crate) struct Group {
     pub positions: Vec<usize>,
 }
 
+/// The start value of an input that is a whole number beyond those that floating point has all of.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ExactStart {
+    pub position: usize,
+    pub kind: ValueType,
+    pub reference: u32,
+    pub value: Value,
+}
+
 /// How values are laid out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
@@ -46,13 +55,18 @@ pub(crate) struct Layout {
     /// References of continuous inputs, and their positions: what may be a polynomial.
     pub smooth_inputs: Vec<u32>,
     pub smooth_input_positions: Vec<usize>,
-    /// Whether all of those may be set during intermediate update.
-    pub intermediate_inputs: bool,
+    /// Those of them that may be set during intermediate update, and their positions.
+    pub followed_inputs: Vec<u32>,
+    pub followed_input_positions: Vec<usize>,
+    /// Where the others stand among the values of the continuous inputs, and their positions.
+    pub unfollowed_inputs: Vec<(usize, usize)>,
     /// States and their derivatives.
     pub state_references: Vec<u32>,
     pub derivative_references: Vec<u32>,
     /// For each input variable (a position in the description): the positions of its elements.
     pub elements_of_inputs: HashMap<usize, Vec<usize>>,
+    /// Start values that are set as they are, and not as the numbers that stand for them.
+    pub exact_starts: Vec<ExactStart>,
     /// Whether the dependencies of all outputs are declared.
     pub dependencies_declared: bool,
     /// Variables that no coupling can use, and why.
@@ -222,13 +236,33 @@ impl Layout {
     }
 
     /// Inputs start at values that were given for them.
-    pub fn take_starts(&mut self, given: &[(usize, Vec<Value>)]) {
+    pub fn take_starts(&mut self, description: &Description, given: &[(usize, Vec<Value>)]) {
+        self.note_exact_starts(description, given);
         for (variable, values) in given {
             let Some(positions) = self.elements_of_inputs.get(variable) else {
                 continue;
             };
             for (&position, value) in positions.iter().zip(values) {
                 self.inputs[position].start = as_number(value);
+            }
+        }
+    }
+
+    /// Which start values, given or of the FMU itself, are no floating-point numbers.
+    fn note_exact_starts(&mut self, description: &Description, given: &[(usize, Vec<Value>)]) {
+        for (&index, positions) in &self.elements_of_inputs {
+            let variable = &description.variables[index];
+            let given = given.iter().find(|(own, _)| *own == index);
+            let starts = given.map_or(&variable.start, |(_, values)| values);
+            if let ([position], [value @ Value::Integer(whole)]) = (&positions[..], &starts[..])
+                && (*whole as f64) as i128 != *whole
+            {
+                self.exact_starts.push(ExactStart {
+                    position: *position,
+                    kind: variable.value_type,
+                    reference: variable.reference,
+                    value: value.clone(),
+                });
             }
         }
     }
@@ -269,7 +303,7 @@ pub(crate) fn size(
 }
 
 /// The sizes of a variable in its directions.
-fn extents(
+pub(crate) fn extents(
     description: &Description,
     structural: &HashMap<u32, usize>,
     variable: &Variable,
@@ -371,20 +405,31 @@ impl<'a> Builder<'a> {
     }
 
     fn inputs(&mut self) {
-        let mut intermediate = true;
         for (index, variable) in self.usable(Causality::Input) {
             let kind = self.kind(variable);
             let positions = self.add_inputs(variable, kind);
             if kind == SignalKind::Continuous {
-                self.layout.smooth_inputs.push(variable.reference);
-                self.layout.smooth_input_positions.extend(&positions);
-                intermediate &= variable.intermediate_update;
+                self.add_smooth_input(variable, &positions);
             } else {
                 add(&mut self.layout.other_inputs, variable, &positions);
             }
             self.layout.elements_of_inputs.insert(index, positions);
         }
-        self.layout.intermediate_inputs = intermediate && !self.layout.smooth_inputs.is_empty();
+    }
+
+    /// A continuous input, which may be a polynomial.
+    fn add_smooth_input(&mut self, variable: &Variable, positions: &[usize]) {
+        let layout = &mut self.layout;
+        let first = layout.smooth_input_positions.len();
+        layout.smooth_inputs.push(variable.reference);
+        layout.smooth_input_positions.extend(positions);
+        if variable.intermediate_update {
+            layout.followed_inputs.push(variable.reference);
+            layout.followed_input_positions.extend(positions);
+        } else {
+            let places = (first..).zip(positions.iter().copied());
+            layout.unfollowed_inputs.extend(places);
+        }
     }
 
     /// Tunable parameters that are changed on the way.
@@ -577,7 +622,8 @@ impl<'a> Builder<'a> {
 /// What the values of a variable that is not continuous are.
 fn held_kind(variable: &Variable) -> SignalKind {
     match variable.value_type {
-        ValueType::String => SignalKind::Text,
+        // Bytes travel as texts do.
+        ValueType::String | ValueType::Binary => SignalKind::Text,
         _ => SignalKind::Discrete,
     }
 }
@@ -585,7 +631,6 @@ fn held_kind(variable: &Variable) -> SignalKind {
 /// Why no coupling can carry a variable, if none can.
 fn why_unusable(variable: &Variable) -> Option<&'static str> {
     match variable.value_type {
-        ValueType::Binary => Some("binary values are not exchanged"),
         ValueType::Clock => Some("clocks are not supported"),
         _ if variable.clocks.is_empty() => None,
         _ => Some("it belongs to a clock, and clocks are not supported"),

@@ -8,6 +8,7 @@ mod abilities;
 mod applied_inputs;
 pub mod archive;
 mod batch;
+mod binaries;
 mod call_error;
 mod call_notebook;
 mod calls;
@@ -57,6 +58,7 @@ pub use fmu::bench::{Attempted, TestBench};
 pub use fmu::course::RunCourse;
 pub use fmu::error::{FmuError, InterfaceUse};
 pub use fmu::instances::InstanceChoice;
+pub use fmu::preparing::GivenVariable;
 pub use fmu::{Fmu, PreparedFmu, Probing, RunConditions, Settings};
 pub use guard::{
     Crash, end_in_order, ignore_file_limit, leave_at_once, name_process, on_fmu_exit,

@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, c_char};
 
+use crate::binaries;
 use crate::call_error::CallError;
 use crate::description::{Value, ValueType};
 use crate::strings;
@@ -68,6 +69,24 @@ macro_rules! integer_scalars {
 
 integer_scalars! { i8 i16 i32 i64 u8 u16 u32 u64 }
 
+/// A whole number of 64 bits, of which floating point does not have all.
+pub(crate) trait Wide: Scalar {
+    /// Whether its number is the same.
+    fn is_exact(self) -> bool;
+}
+
+impl Wide for i64 {
+    fn is_exact(self) -> bool {
+        self.to_number() as i128 == i128::from(self)
+    }
+}
+
+impl Wide for u64 {
+    fn is_exact(self) -> bool {
+        self.to_number() as i128 == i128::from(self)
+    }
+}
+
 impl Scalar for f32 {
     fn to_number(self) -> f64 {
         f64::from(self)
@@ -125,14 +144,14 @@ pub(crate) fn fitting(value: f64, kind: ValueType) -> Result<i128, CallError> {
     }
 }
 
-/// A value as a number; texts by their numbers.
+/// A value as a number; texts and bytes by their numbers.
 pub(crate) fn as_number(value: &Value) -> f64 {
     match value {
         Value::Float(number) => *number,
         Value::Integer(number) => *number as f64,
         Value::Boolean(truth) => f64::from(u8::from(*truth)),
         Value::String(text) => strings::number(text),
-        Value::Binary(_) => f64::NAN,
+        Value::Binary(bytes) => strings::number(&binaries::digits(bytes)),
     }
 }
 

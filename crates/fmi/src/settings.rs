@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use dovetail_core::nearest;
 
+use crate::binaries;
 use crate::description::{
     Causality, Description, Initial, Value, ValueType, Variability, Variable,
 };
@@ -199,7 +200,7 @@ fn text(value: &Value) -> Value {
 fn binary(value: &Value) -> Option<Value> {
     match value {
         Value::Binary(_) => Some(value.clone()),
-        Value::String(text) => bytes(text).map(Value::Binary),
+        Value::String(text) => binaries::bytes(text).map(Value::Binary),
         _ => None,
     }
 }
@@ -283,14 +284,4 @@ fn shown(value: &Value) -> String {
         Value::String(text) => format!("\"{text}\""),
         Value::Binary(bytes) => format!("{} bytes", bytes.len()),
     }
-}
-
-fn bytes(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> = text.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
-    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    digits
-        .len()
-        .is_multiple_of(2)
-        .then(|| digits.chunks(2).map(pair).collect())
-        .flatten()
 }

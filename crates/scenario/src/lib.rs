@@ -48,7 +48,7 @@ pub use assembly::{Assembly, Feed};
 pub use catalog::Catalog;
 pub use diagnostic::{BadModel, GivenChoice, Problem, SourceText};
 pub use dovetail_fmi::RunCourse;
-pub use dovetail_ssp::DEFAULT_SSD;
+pub use dovetail_ssp::{DEFAULT_SSD, NotInSsp, SspVersion, write as write_structure};
 pub use dovetail_workers::ProcessPool;
 #[cfg(feature = "mpi")]
 pub use dovetail_workers::{Network, ServiceLink, dismiss_ranks};
@@ -82,6 +82,7 @@ pub use source::system_source::{
 pub use source::table::SystemTable;
 pub use source::value::Given;
 pub use standard::registry;
+pub use structure::written::{ComponentFmu, FmuOfModel, ModelStructure};
 pub use toml::Spanned;
 pub use values_of_variables::seconds_in;
 pub use variation::GivenBox;

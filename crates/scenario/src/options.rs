@@ -149,6 +149,14 @@ impl Choices {
         );
     }
 
+    /// Keys and texts; that of the method is `method`.
+    pub(crate) fn pairs(&self) -> Vec<(String, String)> {
+        let given = self.given.iter();
+        given
+            .map(|(key, choice)| (key.clone(), choice.text.clone()))
+            .collect()
+    }
+
     /// Later choices win.
     pub fn overridden_by(mut self, later: &Choices) -> Self {
         self.given.extend(

@@ -67,6 +67,7 @@ impl Flattener<'_> {
             components: self.components,
             connections,
             experiment: description.experiment,
+            run_options: description.run_options.clone(),
             warnings: self.library.warnings.into_sentences(),
         })
     }

@@ -1,4 +1,4 @@
-//! System structures of SSP 1.0 and 2.0, read down to components, parameters and connections.
+//! System structures of SSP 1.0 and 2.0, read down to components, parameters and connections, and written.
 //!
 //! [`read`] takes the folder of an unpacked `.ssp`, or any folder with an `.ssd` in it, and returns
 //! what there is to simulate: nested systems, signal dictionaries and other packages are gone, and
@@ -28,6 +28,7 @@ mod transform;
 mod unit;
 mod value;
 mod warnings;
+mod write;
 mod xml;
 
 use std::path::Path;
@@ -41,6 +42,10 @@ pub use structure::{
 pub use transform::{Map, Route, Step, Transform};
 pub use unit::{BASE_UNITS, BaseUnit, UnitDef, UnitMismatch};
 pub use value::{Enumeration, EnumerationItem, ParameterValue};
+pub use write::{
+    NotInSsp, SspVersion, WrittenComponent, WrittenConnection, WrittenConnector, WrittenEnd,
+    WrittenFile, WrittenParameter, WrittenStructure, WrittenType, write,
+};
 
 /// A parameter set (`.ssv`) that belongs to no structure.
 #[derive(Clone, Debug, PartialEq)]

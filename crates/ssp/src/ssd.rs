@@ -12,6 +12,7 @@ use crate::source::Reference;
 use crate::ssb;
 use crate::structure::{Connector, Experiment, Implementation, Kind};
 use crate::transform::Map;
+use crate::write::METHOD_ANNOTATION;
 use crate::xml::{Reader, child, listed, tag, written};
 
 /// Systems nest so deep, over all files together.
@@ -22,6 +23,8 @@ pub(crate) struct Description {
     pub name: String,
     pub description: Option<String>,
     pub experiment: Experiment,
+    /// What an annotation of ours says of the method.
+    pub run_options: Vec<(String, String)>,
     /// The systems of the file; the root is the last.
     pub systems: Vec<System>,
     /// Systems that have an `id`, which components may refer to.
@@ -105,6 +108,7 @@ pub(crate) fn read(reader: &mut Reader, root: Node) -> Result<Description, SspEr
         name: root.attribute("name").unwrap_or("").to_string(),
         description: root.attribute("description").map(String::from),
         experiment: experiment(reader, root)?,
+        run_options: run_options(reader, root)?,
         systems,
         ids,
     })
@@ -141,6 +145,22 @@ fn experiment(reader: &Reader, root: Node) -> Result<Experiment, SspError> {
         algorithms.find_map(|node| node.attribute("baseStepSize")?.trim().parse().ok());
 
     Ok(experiment)
+}
+
+/// The options of the method, where the structure was written by this library.
+fn run_options(reader: &Reader, root: Node) -> Result<Vec<(String, String)>, SspError> {
+    let experiment = child(root, "DefaultExperiment");
+    let mut annotations = experiment.into_iter().flat_map(|node| node.descendants());
+    let ours = annotations.find(|node| {
+        tag(*node) == "Annotation" && node.attribute("type") == Some(METHOD_ANNOTATION)
+    });
+    let options = ours.into_iter().flat_map(|node| node.descendants());
+    let options = options.filter(|node| node.tag_name().name() == "Option");
+    let pair = |node: Node| {
+        let key = reader.required(node, "key")?;
+        Ok((key.to_owned(), reader.required(node, "value")?.to_owned()))
+    };
+    options.map(pair).collect()
 }
 
 /// Systems that are nested too deep.

@@ -20,6 +20,8 @@ pub struct Structure {
     pub connections: Vec<Connection>,
     /// The times of the default experiment.
     pub experiment: Experiment,
+    /// The method and its options, by key, that an annotation of ours keeps.
+    pub run_options: Vec<(String, String)>,
     /// What was ignored or assumed, one sentence each.
     pub warnings: Vec<String>,
 }

@@ -44,6 +44,11 @@ Examples:
   dovetail export model.toml -o plant.fmu
   dovetail export model.toml -o plant.fmu --fmi 3 -m predictive --tolerance 1e-6";
 
+pub(crate) const SSP: &str = "\
+Examples:
+  dovetail ssp model.toml -o plant.ssp
+  dovetail ssp model.toml -o plant.ssp --ssp 2";
+
 pub(crate) const CHECK: &str = "\
 Examples:
   dovetail check model.toml

@@ -19,6 +19,7 @@ use crate::linearize::LinearizeArguments;
 use crate::new::NewArguments;
 use crate::remedies::AFTER_EXIT;
 use crate::reproduce::ReproduceArguments;
+use crate::ssp::SspArguments;
 use crate::sweep::SweepArguments;
 pub(crate) use suggestion::with_suggestion;
 
@@ -54,6 +55,9 @@ pub(crate) enum Command {
     /// Write a model as one FMU, with its coupling method inside
     #[command(after_help = examples::EXPORT)]
     Export(ExportArguments),
+    /// Write a model as a system structure: its FMUs, what connects them, and their values
+    #[command(after_help = examples::SSP)]
+    Ssp(SspArguments),
     /// Check a model: report everything that can be known without running it
     #[command(after_help = examples::CHECK)]
     Check(CheckArguments),
@@ -100,6 +104,7 @@ impl Command {
             | Self::Fit(_)
             | Self::Linearize(_)
             | Self::Export(_)
+            | Self::Ssp(_)
             | Self::Check(_) => true,
             Self::Inspect(arguments) => !arguments.without_running,
             Self::Enclose(_)

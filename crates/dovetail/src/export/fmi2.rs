@@ -94,7 +94,7 @@ fn variable(manifest: &Manifest, own: &ExportedVariable) -> String {
     let face = &own.face;
     let float = face.value_type.is_float();
     let attributes = [
-        attribute("name", &face.name),
+        attribute("name", own.label()),
         attribute("valueReference", own.reference),
         optional("description", face.description.as_ref()),
         nature(own, float),

@@ -70,9 +70,25 @@ pub struct Manifest {
 pub struct ExportedVariable {
     /// The reference: that of time is 0.
     pub reference: u32,
+    /// What importers call it, where that is not its name in the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The variable.
     #[serde(flatten)]
     pub face: FaceVariable,
+}
+
+impl ExportedVariable {
+    /// What importers call it.
+    pub fn label(&self) -> &str {
+        self.label.as_ref().unwrap_or(&self.face.name)
+    }
+}
+
+/// The name of a variable without that of its system.
+fn plain_name(name: &str) -> Option<String> {
+    let (_, variable) = name.split_once('.')?;
+    Some(variable.to_owned())
 }
 
 /// An exported FMU cannot be read.
@@ -104,6 +120,7 @@ impl Manifest {
         }
         let numbered = (1..).zip(shown).map(|(reference, face)| ExportedVariable {
             reference,
+            label: plain_name(&face.name).filter(|_| options.plain_names),
             face: face.clone(),
         });
         let variables: Vec<ExportedVariable> = numbered.collect();

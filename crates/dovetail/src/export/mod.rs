@@ -28,7 +28,7 @@ pub use self::manifest::{ExportedVariable, MANIFEST, Manifest, ManifestError};
 pub use self::value_type::Fmi2Type;
 
 use self::files::ModelFiles;
-use self::package::Package;
+pub(crate) use self::package::Package;
 
 /// The versions of FMI that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,8 @@ pub struct ExportOptions {
     pub library: PathBuf,
     /// The program that is to serve as the process of each system; none: systems live in the importer's process.
     pub worker: Option<PathBuf>,
+    /// Whether variables are called by their names without those of their systems: for models of one.
+    pub plain_names: bool,
 }
 
 /// What was exported.
@@ -116,6 +118,17 @@ pub fn export(
         ..changes.clone()
     };
     let scenario = Scenario::load(model, &changes)?;
+    export_scenario(model, scenario, choices, options, out)
+}
+
+/// Writes a model whose open inputs are left open.
+pub(crate) fn export_scenario(
+    model: &Path,
+    scenario: Scenario,
+    choices: &Choices,
+    options: &ExportOptions,
+    out: &Path,
+) -> Result<Exported, ExportError> {
     let run = RunOptions {
         placement: Placement::SingleThread,
         ..scenario.options(choices)?

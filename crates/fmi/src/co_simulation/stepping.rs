@@ -355,7 +355,11 @@ impl<I: Instance> CoSimulation<I> {
         }
 
         let already_set = self.set_moving_inputs(step, elapsed, inputs)?;
-        self.step(step, already_set)
+        let ended = self.step(step, already_set)?;
+        if self.abilities.inputs == InputMode::Intermediate && !ended.discarded {
+            self.settle_the_unfollowed(inputs, elapsed + (ended.last - step.start))?;
+        }
+        Ok(ended)
     }
 
     /// Whether an event is to be handled before a step.
@@ -381,7 +385,10 @@ impl<I: Instance> CoSimulation<I> {
                     return Ok(true);
                 }
             }
-            InputMode::Intermediate => self.follow(inputs, elapsed, step.start),
+            InputMode::Intermediate => {
+                self.hold_the_unfollowed(inputs, elapsed, step.size());
+                self.follow(inputs, elapsed, step.start);
+            }
         }
         Ok(false)
     }
@@ -440,14 +447,32 @@ impl<I: Instance> CoSimulation<I> {
 
     /// The inputs are there whenever the FMU asks for them (3.0).
     fn follow(&mut self, inputs: &[Signal], elapsed: f64, start: f64) {
-        let positions = self.layout.smooth_input_positions.iter();
+        let positions = self.layout.followed_input_positions.iter();
         let followed = &mut self.buffers.followed;
         followed.clear();
         followed.extend(positions.map(|&position| inputs[position]));
 
         if let Some(instance) = self.instance.intermediate_inputs() {
-            instance.follow(&self.layout.smooth_inputs, followed, start - elapsed);
+            instance.follow(&self.layout.followed_inputs, followed, start - elapsed);
         }
+    }
+
+    /// Continuous inputs that may not be set on the way: each is held at its mean over the step, so that its integral is right.
+    fn hold_the_unfollowed(&mut self, inputs: &[Signal], elapsed: f64, size: f64) {
+        for &(place, position) in &self.layout.unfollowed_inputs {
+            self.buffers.inputs[place] = inputs[position].shifted(elapsed).mean(size);
+        }
+    }
+
+    /// At the end of a step they have the values of there, and so have the outputs that depend on them at once.
+    fn settle_the_unfollowed(&mut self, inputs: &[Signal], elapsed: f64) -> Result<(), CallError> {
+        let moves = |&(_, position): &(usize, usize)| inputs[position].degree() > 0;
+        if !self.layout.unfollowed_inputs.iter().any(moves) {
+            return Ok(());
+        }
+        self.take_inputs(inputs, elapsed);
+        self.set_smooth_inputs()?;
+        self.read()
     }
 
     /// The inputs are constants that were set.

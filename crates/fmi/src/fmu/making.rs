@@ -12,6 +12,7 @@ use crate::abilities::{FmuCapabilities, InputMode};
 use crate::call_error::CallError;
 use crate::co_simulation::{CoSimulation, Span};
 use crate::description::{Causality, Value, Variability, Variable, Version};
+use crate::exchange::set_exact_starts;
 use crate::fmi1::Instance1;
 use crate::fmi2::Instance2;
 use crate::fmi3::{CoSimulationOptions, Instance3};
@@ -331,7 +332,7 @@ impl PreparedFmu {
             event_mode: self.kind().event_mode && able.event_mode,
             early_return: able.returns_early,
             intermediate: if follows {
-                &self.layout.smooth_inputs
+                &self.layout.followed_inputs
             } else {
                 &[]
             },
@@ -407,7 +408,7 @@ impl PreparedFmu {
         for group in &layout.other_inputs {
             instance.set_values(group.kind, &group.references, &at(&group.positions))?;
         }
-        Ok(())
+        set_exact_starts(instance, layout, |position| values[position])
     }
 
     /// The start values of the inputs.

@@ -6,7 +6,7 @@ pub mod error;
 mod experiments;
 pub mod instances;
 mod making;
-mod preparing;
+pub mod preparing;
 mod probing;
 
 use std::collections::HashMap;

@@ -98,7 +98,7 @@ impl Fmu {
             &settings.recorded,
             &settings.tuned,
         );
-        layout.take_starts(&values);
+        layout.take_starts(&self.description, &values);
         let abilities = match used {
             InterfaceUse::CoSimulation => {
                 self.co_simulation_abilities(kind, &layout, &settings, step)
@@ -202,7 +202,42 @@ impl Fmu {
     }
 }
 
+/// The values that a model gives to a variable, in its type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenVariable<'a> {
+    /// The variable.
+    pub variable: &'a Variable,
+    /// The values, element by element.
+    pub values: Vec<Value>,
+    /// The sizes of an array in its directions; none for a scalar.
+    pub sizes: Vec<usize>,
+}
+
 impl PreparedFmu {
+    /// The values that the model gives to its variables, each once and in its type.
+    pub fn checked_values(&self) -> Vec<GivenVariable<'_>> {
+        let fmu = &self.fmu;
+        let structural = fmu.structural_values(&self.settings);
+        let structural = structural.unwrap_or_default();
+        let checked = fmu.check_values(&self.settings.values, &structural);
+        let given = checked.unwrap_or_default().into_iter();
+        given
+            .map(|(position, values)| {
+                let variable = &fmu.description.variables[position];
+                GivenVariable {
+                    variable,
+                    values,
+                    sizes: layout::extents(&fmu.description, &structural, variable),
+                }
+            })
+            .collect()
+    }
+
+    /// How the model uses it.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// There is no other process to try it in: nothing that it declares is used.
     fn forgo_probe(&mut self) {
         let co_simulation = self.is_co_simulation();

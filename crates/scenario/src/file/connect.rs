@@ -13,6 +13,7 @@ use crate::file::toml_file::ConnectionTable;
 use crate::fmu::unit_of_measure::conversion;
 use crate::source::part::Part;
 use crate::source::value::{Bounds, Given};
+use crate::structure::elements::{in_words, positions, sizes};
 use crate::units::unit_named;
 
 /// An input or output, as stacked position.
@@ -106,20 +107,23 @@ impl<'a> Resolver<'a> {
     fn take(&mut self, table: &Spanned<ConnectionTable>) -> Result<(), Problem> {
         let ConnectionTable { from, value, to } = table.get_ref();
         self.check_driven(to)?;
-        let input = match self.find(to, Side::To) {
-            Ok(input) => input,
+        let inputs = match self.find_all(to, Side::To) {
+            Ok(inputs) => inputs,
             Err(problem) => {
                 self.excuse(to.get_ref());
                 return Err(problem);
             }
         };
-        self.tried[input.stacked] = true;
-        let source = self.source(table, input)?;
-        if let Some((_, first)) = &self.fed[input.stacked] {
-            return Err(fed_twice(to).first(first.clone(), "it is fed here first"));
+        for input in &inputs {
+            self.tried[input.stacked] = true;
         }
-
-        self.fed[input.stacked] = Some((source, table_span(from, value, to)));
+        let sources = self.sources(table, &inputs)?;
+        for (input, source) in inputs.iter().zip(sources) {
+            if let Some((_, first)) = &self.fed[input.stacked] {
+                return Err(fed_twice(to).first(first.clone(), "it is fed here first"));
+            }
+            self.fed[input.stacked] = Some((source, table_span(from, value, to)));
+        }
         Ok(())
     }
 
@@ -129,26 +133,34 @@ impl<'a> Resolver<'a> {
             return Ok(());
         };
         match self.systems.get(system) {
-            Some(&(k, ..)) if self.parts[k].drives(name) => Err(fed_twice(to)),
+            Some(&(k, ..)) if self.parts[k].drives_any_of(name) => Err(fed_twice(to)),
             _ => Ok(()),
         }
     }
 
-    /// What a connection feeds its input with.
-    fn source(
+    /// What a connection feeds its inputs with: one, or all elements of an array.
+    fn sources(
         &mut self,
         table: &Spanned<ConnectionTable>,
-        input: ConnectedVariable,
-    ) -> Result<Source, Problem> {
+        inputs: &[ConnectedVariable],
+    ) -> Result<Vec<Source>, Problem> {
         let ConnectionTable { from, value, to } = table.get_ref();
         match (from, value) {
-            (Some(from), None) => self.output(from, input, to),
+            (Some(from), None) => {
+                let outputs = self.find_all(from, Side::From)?;
+                self.check_sizes(&outputs, inputs, from, to)?;
+                let pairs = outputs.iter().zip(inputs);
+                pairs
+                    .map(|(&output, &input)| self.output(output, input, from, to))
+                    .collect()
+            }
             (None, Some(value)) => match between(value)? {
                 Some(bounds) => {
-                    self.disturbances.push((input.stacked, bounds));
-                    Ok(Source::Constant(bounds.middle()))
+                    let bounded = inputs.iter().map(|input| (input.stacked, bounds));
+                    self.disturbances.extend(bounded);
+                    Ok(vec![Source::Constant(bounds.middle()); inputs.len()])
                 }
-                None => constant(value),
+                None => constants(value, inputs.len()),
             },
             (Some(_), Some(_)) => Err(Problem::at(
                 table.span(),
@@ -161,11 +173,11 @@ impl<'a> Resolver<'a> {
     /// An output, with the mapping to the unit of the input.
     fn output(
         &mut self,
-        from: &Spanned<String>,
+        output: ConnectedVariable,
         input: ConnectedVariable,
+        from: &Spanned<String>,
         to: &Spanned<String>,
     ) -> Result<Source, Problem> {
-        let output = self.find(from, Side::From)?;
         self.check_natures(output, input, from, to)?;
         self.mappings[input.stacked] = self.check_units(output, input, from, to)?;
         Ok(Source::Output(output.stacked))
@@ -186,6 +198,63 @@ impl<'a> Resolver<'a> {
                 input += 1;
             }
         }
+    }
+
+    /// A variable, or all elements of an array in their order.
+    fn find_all(
+        &self,
+        name: &Spanned<String>,
+        side: Side,
+    ) -> Result<Vec<ConnectedVariable>, Problem> {
+        let array = name.get_ref().split_once('.').and_then(|(system, array)| {
+            let &(k, inputs, outputs) = self.systems.get(system)?;
+            let before = match side {
+                Side::From => outputs,
+                Side::To => inputs,
+            };
+            let names = side.names(&self.interfaces[k]);
+            let elements = positions(array, &names).into_iter();
+            let elements = elements.map(|position| ConnectedVariable {
+                system: k,
+                position,
+                stacked: before + position,
+            });
+            Some(elements.collect::<Vec<_>>()).filter(|all| !all.is_empty())
+        });
+        match array {
+            Some(elements) => Ok(elements),
+            None => Ok(vec![self.find(name, side)?]),
+        }
+    }
+
+    /// Arrays are connected where they have the same sizes.
+    fn check_sizes(
+        &self,
+        outputs: &[ConnectedVariable],
+        inputs: &[ConnectedVariable],
+        from: &Spanned<String>,
+        to: &Spanned<String>,
+    ) -> Result<(), Problem> {
+        let sizes = |ends: &[ConnectedVariable], name: &Spanned<String>, side: Side| {
+            let interface = &self.interfaces[ends.first()?.system];
+            let (_, array) = name.get_ref().split_once('.')?;
+            Some(sizes(array, &side.names(interface)))
+        };
+        let given = sizes(outputs, from, Side::From).unwrap_or_default();
+        let wanted = sizes(inputs, to, Side::To).unwrap_or_default();
+        if given == wanted {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` is {}, but `{}` is {}",
+            from.get_ref(),
+            in_words(&given),
+            to.get_ref(),
+            in_words(&wanted)
+        );
+        let help = "connect arrays of the same sizes, or single elements: \
+                    `from = \"a.y[1]\"`, `to = \"b.u[1]\"`";
+        Err(Problem::at(to.span(), message).help(help))
     }
 
     fn find(&self, name: &Spanned<String>, side: Side) -> Result<ConnectedVariable, Problem> {
@@ -338,7 +407,7 @@ impl<'a> Resolver<'a> {
         Some((definition.or_else(|| unit_named(unit))?, relative))
     }
 
-    /// A text goes to a text, and a number to a number.
+    /// A text goes to a text, bytes go to bytes, and a number goes to a number.
     fn check_natures(
         &self,
         output: ConnectedVariable,
@@ -346,25 +415,17 @@ impl<'a> Resolver<'a> {
         from: &Spanned<String>,
         to: &Spanned<String>,
     ) -> Result<(), Problem> {
-        let given = self.interfaces[output.system].outputs[output.position].kind;
-        let wanted = self.interfaces[input.system].inputs[input.position].kind;
-        if (given == SignalKind::Text) == (wanted == SignalKind::Text) {
+        let given = &self.interfaces[output.system].outputs[output.position];
+        let wanted = &self.interfaces[input.system].inputs[input.position];
+        let given = self.parts[output.system].nature_of(&given.name, given.kind);
+        let wanted = self.parts[input.system].nature_of(&wanted.name, wanted.kind);
+        if given == wanted {
             return Ok(());
         }
-
-        let what = |kind: SignalKind| {
-            if kind == SignalKind::Text {
-                "a text"
-            } else {
-                "a number"
-            }
-        };
         let message = format!(
-            "`{}` is {}, but `{}` is {}",
+            "`{}` is {given}, but `{}` is {wanted}",
             from.get_ref(),
-            what(given),
-            to.get_ref(),
-            what(wanted)
+            to.get_ref()
         );
         Err(Problem::at(to.span(), message))
     }
@@ -460,6 +521,20 @@ fn between(value: &Spanned<toml::Value>) -> Result<Option<Bounds>, Problem> {
         return Err(refuse(message));
     }
     Ok(Some(bounds))
+}
+
+/// A number for each of so many inputs: one for all of them, or a list.
+fn constants(value: &Spanned<toml::Value>, count: usize) -> Result<Vec<Source>, Problem> {
+    let toml::Value::Array(items) = value.get_ref() else {
+        return Ok(vec![constant(value)?; count]);
+    };
+    if items.len() != count {
+        let message = format!("{} values for {count} elements", items.len());
+        return Err(Problem::at(value.span(), message));
+    }
+    let each = items.iter();
+    let each = each.map(|item| constant(&Spanned::new(value.span(), item.clone())));
+    each.collect()
 }
 
 fn constant(value: &Spanned<toml::Value>) -> Result<Source, Problem> {

@@ -1,6 +1,7 @@
 //! Values for the variables of an FMU, as users write them.
 
-use dovetail_fmi::description::Value;
+use dovetail_fmi::PreparedFmu;
+use dovetail_fmi::description::{Value, ValueType};
 
 use crate::source::value::Given;
 
@@ -13,6 +14,16 @@ pub(crate) fn elements(given: &Given) -> Vec<Value> {
         Given::Text(text) => vec![Value::String(text.clone())],
         Given::List(items) => items.iter().flat_map(elements).collect(),
     }
+}
+
+/// Whether a variable of an FMU, or the array that it is an element of, is bytes.
+pub(crate) fn is_binary(prepared: &PreparedFmu, element: &str) -> bool {
+    let array = element.split_once('[').map_or(element, |(array, _)| array);
+    let mut variables = prepared.fmu().description().variables.iter();
+    variables.any(|variable| {
+        let is_meant = variable.name == element || variable.name == array;
+        is_meant && variable.value_type == ValueType::Binary
+    })
 }
 
 /// A value that the user sets: `[1, 2]` is a list, and everything else is as the type of its variable has it.

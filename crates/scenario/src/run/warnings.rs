@@ -6,6 +6,7 @@ use dovetail_methods::{COMMON, Limits, MethodKind, TOLERANCE};
 
 use crate::options::RunOptions;
 use crate::scenario::Scenario;
+use crate::source::part::Part;
 
 /// So many different messages of an FMU are shown.
 const MOST_MESSAGES: usize = 5;
@@ -52,6 +53,25 @@ impl InsideFmus {
         if *events > 0 {
             let text = format!("`{name}` had {events} events within steps");
             self.remarks.push(text);
+        }
+    }
+
+    /// Values travel as floating-point numbers, which have not all whole numbers of 64 bits.
+    fn add_rounded(&mut self, part: &Part, notes: &Notes) {
+        let variables = part
+            .source
+            .fmu()
+            .map(|fmu| &fmu.fmu().description().variables);
+        let named = notes.rounded.zip(variables).and_then(|(reference, all)| {
+            all.iter().find(|variable| variable.reference == reference)
+        });
+        if let Some(variable) = named {
+            let text = format!(
+                "`{}.{}` had whole numbers beyond 9007199254740992 (2^53), which were rounded to multiples of 2 or more on their way",
+                part.name(),
+                variable.name
+            );
+            self.warnings.push(text.into());
         }
     }
 
@@ -106,6 +126,7 @@ impl Scenario {
         for (part, notes) in self.parts.iter().zip(notes) {
             if let Some(notes) = notes {
                 found.add_counts(part.name(), notes);
+                found.add_rounded(part, notes);
                 found.add_conduct(part.name(), notes);
                 found.add_messages(part.name(), notes);
             }

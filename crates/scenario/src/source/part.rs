@@ -2,11 +2,13 @@
 
 use dovetail_core::{
     Capabilities, Interface, Mapped, Mapping, Overridden, OverriddenVariable, Restricted,
-    Restrictions, System,
+    Restrictions, SignalKind, System,
 };
 
+use crate::fmu::values::is_binary;
 use crate::inputs::driving::Driving;
 use crate::inputs::outside::ExposedInputs;
+use crate::structure::elements::is_or_belongs_to;
 
 use super::system_source::{BuildOptions, Built, KnownEquations, SystemSource};
 use super::takes::Takes;
@@ -74,6 +76,16 @@ impl Part {
         self.source.equations().filter(|_| alone)
     }
 
+    /// What the values of an input or output are that travels as a text, or as a number.
+    pub fn nature_of(&self, name: &str, kind: SignalKind) -> &'static str {
+        let binary = || self.source.fmu().is_some_and(|fmu| is_binary(fmu, name));
+        match kind {
+            SignalKind::Text if binary() => "a binary value",
+            SignalKind::Text => "a text",
+            _ => "a number",
+        }
+    }
+
     /// Whether something drives the input of this name.
     pub fn drives(&self, name: &str) -> bool {
         if self.driving.is_empty() {
@@ -92,6 +104,16 @@ impl Part {
         let mut variables = prepared.fmu().description().variables.iter();
         let variable = variables.find(|variable| variable.name == name);
         variable.map_or(Takes::Any, |variable| Takes::of_type(variable.value_type))
+    }
+
+    /// The same of an array: whether something drives any of its elements.
+    pub fn drives_any_of(&self, name: &str) -> bool {
+        if self.driving.is_empty() {
+            return false;
+        }
+        let inner = self.source.interface();
+        let mut driven = self.driving.inputs().into_iter();
+        driven.any(|input| is_or_belongs_to(&inner.inputs[input].name, name))
     }
 
     /// The step that it imposes, or else the one that it takes inside, if there is one.

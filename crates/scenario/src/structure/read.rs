@@ -17,6 +17,7 @@ use crate::fmu::store::{FmuStore, FmuUsage};
 use crate::fmu::tuned::tuned;
 use crate::fmu::values::texts;
 use crate::inputs::attach::{Connecting, SystemNames, WantedTable, attach, wanted_table};
+use crate::options::Choices;
 use crate::overrides::Overrides;
 use crate::quantity::convert_values;
 use crate::scenario::Scenario;
@@ -95,8 +96,13 @@ fn build(
         text: String::new(),
     };
     let step = structure.experiment.step_size;
+    let mut choices = Choices::default();
+    for (key, value) in &structure.run_options {
+        choices.set(key, value);
+    }
 
     Ok(Scenario {
+        choices,
         proposed_step: step.filter(|size| *size > 0.0 && *size < span.1 - span.0),
         changes: changes.clone(),
         catalog: catalog.clone(),

@@ -9,6 +9,7 @@ use dovetail_ssp::{BaseUnit, Connection, Endpoint, Map, Structure, Transform, Un
 use crate::connected::held_inputs;
 use crate::diagnostic::Problem;
 use crate::source::part::Part;
+use crate::structure::elements::{in_words, sizes};
 
 /// A unit of measure, as structures know it.
 pub(crate) fn unit_def(definition: &UnitDefinition) -> UnitDef {
@@ -143,13 +144,15 @@ impl<'a> Wiring<'a> {
             .elements(&connection.to, &self.inputs, "input")
             .map_err(&bad)?;
 
-        if from.len() != to.len() {
+        let given = self.sizes(&connection.from, &self.outputs);
+        let wanted = self.sizes(&connection.to, &self.inputs);
+        if given != wanted {
             let message = format!(
-                "`{}` has {} elements, `{}` has {}",
+                "`{}` is {}, but `{}` is {}",
                 self.shown(&connection.from),
-                from.len(),
+                in_words(&given),
                 self.shown(&connection.to),
-                to.len()
+                in_words(&wanted)
             );
             return Err(bad(message));
         }
@@ -186,6 +189,15 @@ impl<'a> Wiring<'a> {
             "{}.{}",
             self.structure.components[end.component].name, end.variable
         )
+    }
+
+    /// The sizes of a whole array; none for what is a scalar, or one element.
+    fn sizes(&self, end: &Endpoint, known: &[HashMap<String, usize>]) -> Vec<u64> {
+        if end.indices.is_some() {
+            return Vec::new();
+        }
+        let names = known[end.component].keys().map(String::as_str);
+        sizes(&end.variable, &names.collect::<Vec<_>>())
     }
 
     /// Stacked positions of a variable, or of all elements of an array.
@@ -246,14 +258,16 @@ impl<'a> Wiring<'a> {
             .map(|i| i.outputs.len())
             .sum();
         let first_input: usize = self.interfaces[..to].iter().map(|i| i.inputs.len()).sum();
-        let given = self.interfaces[from].outputs[output - first_output].kind;
-        let wanted = self.interfaces[to].inputs[input - first_input].kind;
-        if (given == SignalKind::Text) == (wanted == SignalKind::Text) {
+        let given = &self.interfaces[from].outputs[output - first_output];
+        let wanted = &self.interfaces[to].inputs[input - first_input];
+        let given = self.parts[from].nature_of(&given.name, given.kind);
+        let wanted = self.parts[to].nature_of(&wanted.name, wanted.kind);
+        if given == wanted {
             return Ok(());
         }
 
         Err(format!(
-            "`{}` and `{}` are a text and a number",
+            "`{}` is {given}, but `{}` is {wanted}",
             self.shown(&connection.from),
             self.shown(&connection.to)
         ))
