@@ -84,12 +84,12 @@ async function session(browser, view) {
 
   const birth = page.locator("#settable label", { hasText: "birth" }).locator("input");
   await birth.fill("0.9");
-  assert.equal(await page.locator("#changed").innerText(), "1 changed");
+  assert.equal(await page.locator("#changed").textContent(), "1 changed");
   await page.selectOption("#choices select >> nth=1", "0");
   await page.click("#run");
   await says(page, "the result is accurate");
   await over(page);
-  assert.match(await page.locator("#past").innerText(), /run 2\s+prey\.birth = 0\.9, as fast as it goes/);
+  assert.match(await page.locator("#past").innerText(), /run 2\s+prey\.birth = 0\.9, at full speed/);
   assert.equal(await under(page), 1, "the first run lies under the second");
   const value = await page.locator("#figure .legend .value").first().innerText();
   assert.match(value, /\nrun 1: /);
@@ -112,7 +112,7 @@ async function session(browser, view) {
   assert.match(await page.locator("#verdict").innerText(), /prey\.birth/);
   assert.equal(await rows(page), drawn);
   await page.click("#restore");
-  assert.equal(await page.locator("#changed").innerText(), "");
+  assert.equal(await page.locator("#changed").textContent(), "");
 
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(wide <= view.width, `the page scrolls sideways: ${wide} of ${view.width}`);

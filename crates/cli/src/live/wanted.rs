@@ -15,7 +15,7 @@ pub(super) struct Wanted {
     step: Option<String>,
     tolerance: Option<String>,
     stop: Option<f64>,
-    /// Simulated seconds for each second of the clock; zero: as fast as it goes.
+    /// Simulated seconds for each second of the clock; zero: at full speed, by no clock.
     pace: Option<f64>,
 }
 
@@ -99,7 +99,7 @@ impl Wanted {
         parts.extend(tolerance.map(|tolerance| format!("tolerance {tolerance}")));
         parts.extend(self.stop.map(|stop| format!("until {stop} s")));
         parts.extend(self.pace.map(|pace| match pace {
-            0.0 => "as fast as it goes".to_owned(),
+            0.0 => "at full speed".to_owned(),
             pace => format!("{pace} times real time"),
         }));
         if parts.is_empty() {

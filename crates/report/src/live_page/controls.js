@@ -2,8 +2,8 @@
 // What can be changed before a run.
 
 const PACES = [
-  ["0", "as fast as it goes"],
-  ["0.1", "a tenth of real time"],
+  ["0", "full speed"],
+  ["0.1", "0.1 × real time"],
   ["1", "real time"],
   ["10", "10 × real time"],
 ];
@@ -58,7 +58,7 @@ function showChanges() {
   const changed = settable.filter(one => one.box.value.trim() !== one.was);
   for (const one of settable) one.row.classList.toggle("changed", changed.includes(one));
   get("changed").textContent = changed.length ? `${changed.length} changed` : "";
-  get("restore").hidden = !changed.length;
+  get("given").hidden = !changed.length;
 }
 
 function searchSettable() {

@@ -10,9 +10,11 @@ const hidden = new Set();
 let pulses = 0;
 
 heading("a live run");
-get("results").after(get("facts")); // what is changed and what it changes are seen together
+// What is changed and what it changes are seen together.
+get("figure").before(el("div", { class: "column" }, get("settings"), get("list")));
+get("results").after(get("facts"));
 themeSwitch(get("theme"));
-for (const id of ["results", "structure", "model", "solver"]) leaveOut(id);
+for (const id of ["structure", "model", "solver"]) leaveOut(id);
 controls(askForRun, () => post("stop", {}));
 if (matchMedia("(max-width: 1080px)").matches) get("list").open = false;
 if (matchMedia("(max-width: 720px)").matches && settable.length > 8) get("changes").open = false;
@@ -93,8 +95,17 @@ function begun({ id, columns, data: page }) {
   page.facts = page.facts.filter(([label]) => kept.includes(label));
   page.verdict = { level: "running", title: `Run ${id} is under way.`, text: [now.label] };
   page.notes = [];
+  page.variables = withoutAliases(page.variables);
   show(page);
   get("time").hidden = true;
+}
+
+/** Signals that were one and the same in the run before are listed once from the start. */
+function withoutAliases(all) {
+  const before = new Map((data.variables || []).map(v => [v.name, v.same]));
+  const names = new Set([...before.values()].flat());
+  const left = all.filter(v => !names.has(v.name));
+  return left.map(v => ({ ...v, same: before.get(v.name) ?? v.same }));
 }
 
 /** New rows: all curves grow. */
@@ -113,13 +124,27 @@ function grow({ from, time, columns }) {
       v.spark = fresh;
     }
   }
-  // What has no unit is put together with its like as soon as something is known of it, and once more later.
-  if (now.id === 1 && (pulses === 0 || pulses === 8)) figure.split(figure.options.split);
+  if (pulses === 0 || pulses === 8) settle();
   pulses++;
   figure.draw();
   const reached = times[times.length - 1];
   progress((reached - now.start) / (now.stop - now.start));
   get("state").textContent = `t = ${number(reached, 4)} of ${number(now.stop)} ${data.timeUnit}`;
+}
+
+/** As soon as something is known of the curves: a state that is an output is drawn once, and what has no unit is put with its like. */
+function settle() {
+  for (const state of variables.filter(v => v.role === "state")) {
+    const [low, high] = extent(state.y, 0, state.y.length);
+    const near = (one, other) => one.every((value, i) => Math.abs(value - other[i]) <= 1e-5 * (high - low));
+    const same = v => v.role === "output" && v.system === state.system && near(state.y, v.y);
+    if (!(high > low) || !variables.some(same)) continue;
+    state.box.closest("label").hidden = true;
+    if (figure.curves.includes(state)) figure.remove(state);
+  }
+  if (now.id > 1) return;
+  figure.split(figure.options.split);
+  hide();
 }
 
 function joined(one, other) {
@@ -148,7 +173,7 @@ async function over({ id, refused }) {
 function show(page) {
   const panels = rememberView();
   if (page.start !== data.start || page.stop !== data.stop) group.range = null;
-  for (const id of ["results", "structure", "model"]) leaveOut(id, false);
+  for (const id of ["structure", "model"]) leaveOut(id, false);
   const initial = page.variables.map(v => [v, v.shown]);
   for (const [v] of initial) v.shown = ticked.get(v.name) ?? v.shown;
   for (const v of page.variables) if (!v.unit && panels.keys.has(v.name)) v.panel = panels.keys.get(v.name);
