@@ -27,5 +27,6 @@ examples=$root/examples
 "$program" enclose "$examples/rooms/model.toml" --report "$work/enclose.html" --samples 4 --quiet
 "$program" run "$here/million.toml" --method jacobi --step 1.1e-5 --report "$work/million.html" --quiet
 cd "$work"
-node lint.mjs run.html compare.html enclose.html
 timeout 240 node check.mjs .
+timeout 180 node live.mjs "$program" "$examples"
+node lint.mjs run.html compare.html enclose.html live.html

@@ -6,7 +6,7 @@ use crate::command_line::{Arguments, Command, with_suggestion};
 use crate::failure::Failure;
 use crate::launch::{copies, is_said_elsewhere};
 use crate::{
-    check, compare, enclose, export, fit, inspect, linearize, man, new, output, processes,
+    check, compare, enclose, export, fit, inspect, linearize, live, man, new, output, processes,
     reproduce, resume, run, schema, ssp, sweep,
 };
 
@@ -32,6 +32,7 @@ pub(crate) fn carry_out(command: &Command) -> Result<(), Failure> {
 fn carry_out_here(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Live(arguments) => live::live(arguments),
         Command::Resume(arguments) => resume::resume(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),

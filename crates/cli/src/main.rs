@@ -17,6 +17,7 @@ mod inspect;
 mod interrupt;
 mod launch;
 mod linearize;
+mod live;
 mod made_from;
 mod man;
 mod names;

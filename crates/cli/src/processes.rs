@@ -1,5 +1,6 @@
 //! `--workers processes`: systems in processes of this very program.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dovetail::scenario::{
@@ -63,10 +64,17 @@ fn arguments(limits: Limits) -> Vec<String> {
 
 /// Each system in a process of its own, within limits.
 pub(crate) fn placement(limits: Limits) -> Result<Placement, Failure> {
+    placement_until(limits, interrupt::listen())
+}
+
+/// The same for a run that ends when this flag is raised.
+pub(crate) fn placement_until(
+    limits: Limits,
+    interrupted: &'static AtomicBool,
+) -> Result<Placement, Failure> {
     let program = std::env::current_exe().map_err(cannot_find_itself)?;
     let arguments = arguments(limits);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let interrupted = interrupt::listen();
     Ok(Placement::processes(
         program,
         &arguments,
@@ -107,15 +115,18 @@ pub(crate) fn if_instances_are_single(
 
 /// Processes in which FMUs are tried out, each thing within the limits; none where this program cannot find itself.
 pub(crate) fn helpers(limits: Limits) -> Option<ProcessPool> {
+    helpers_until(limits, interrupt::listen())
+}
+
+/// The same until this flag is raised.
+pub(crate) fn helpers_until(
+    limits: Limits,
+    interrupted: &'static AtomicBool,
+) -> Option<ProcessPool> {
     let program = std::env::current_exe().ok()?;
     let arguments = arguments(limits);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    Some(helpers_of(
-        program,
-        &arguments,
-        limits.time,
-        interrupt::listen(),
-    ))
+    Some(helpers_of(program, &arguments, limits.time, interrupted))
 }
 
 /// `dovetail worker`: the life of such a process.

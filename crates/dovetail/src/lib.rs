@@ -97,7 +97,7 @@ pub use fn_system::FnSystem;
 pub use linearization::linearize;
 pub use model::{Model, ModelBuilder};
 pub use option_tables::{option_table, option_tables};
-pub use page::{drawn_selection, run_page, run_picture};
+pub use page::{begun_page_json, drawn_selection, run_page, run_page_json, run_picture};
 pub use real_time::RealTime;
 pub use run::Run;
 pub use samples::sampled_trajectories;

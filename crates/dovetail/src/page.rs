@@ -3,10 +3,12 @@
 use dovetail_fmi::description::Version;
 use dovetail_fmi::{InterfaceUse, PreparedFmu};
 use dovetail_methods::algebraic_loops;
-use dovetail_report::{Kind, Origin, Picture, RunPage, Selection, Variables};
+use dovetail_report::{
+    Kind, Origin, Picture, RunPage, RunSummary, Selection, Trajectory, Variables,
+};
 use dovetail_scenario::{Scenario, Session};
 
-use crate::execution::Executed;
+use crate::execution::{Drawn, Executed};
 
 /// More curves than this make a page that no browser opens quickly.
 const MOST_CURVES: usize = 4000;
@@ -37,6 +39,48 @@ pub fn run_page(
     origin: &Origin,
 ) -> Option<String> {
     with_page(scenario, executed, shown, origin, |page| page.render())
+}
+
+/// What the page of a run shows, as JSON, for a page that is open already; none where the run was not recorded for it.
+pub fn run_page_json(
+    scenario: &Scenario,
+    executed: &Executed,
+    shown: &[String],
+    origin: &Origin,
+) -> Option<String> {
+    with_page(scenario, executed, shown, origin, |page| page.to_json())
+}
+
+/// The same for a run that is about to begin: everything but its rows and what it comes to.
+pub fn begun_page_json(
+    scenario: &Scenario,
+    session: &Session<'_>,
+    drawn: Selection,
+    shown: &[String],
+    origin: &Origin,
+) -> String {
+    let summary = RunSummary {
+        model: scenario.name.clone(),
+        method: session.method_name().to_owned(),
+        reason: session.reason().map(str::to_owned),
+        step: session.step(),
+        start: scenario.start_time,
+        stop: scenario.stop_time,
+        reached: scenario.start_time,
+        ..RunSummary::default()
+    };
+    let nothing_yet = Executed {
+        summary,
+        trajectory: None,
+        failure: None,
+        checkpoint: None,
+        drawn: Some(Drawn {
+            trajectory: Trajectory::of(&drawn),
+            selection: drawn,
+        }),
+        tolerance: session.tolerance(),
+    };
+    run_page_json(scenario, &nothing_yet, shown, origin).unwrap_or_default()
 }
 
 /// The figure of a run that was recorded for it, over time or over the variable `x`; none where it was not.

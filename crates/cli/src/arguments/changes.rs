@@ -29,7 +29,7 @@ pub(crate) enum InitializeArgument {
 }
 
 /// What changes the model or the method's options.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ChangeArguments {
     /// Start time; without it that of the model
     #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = heading::MODEL)]
@@ -157,7 +157,8 @@ impl ChangeArguments {
         load_scenario(model, &self.overrides(rest))
     }
 
-    fn overrides(&self, rest: Overrides) -> Overrides {
+    /// The changes to a model, beside these.
+    pub fn overrides(&self, rest: Overrides) -> Overrides {
         Overrides {
             probe_tolerance: self.probe_tolerance(),
             values: self.set.clone(),

@@ -17,6 +17,12 @@ Examples:
   dovetail run model.toml --set motor.R=0.5 --record 'motor.*'
   dovetail run Plant.fmu --stop-time 10 --input cycle.csv";
 
+pub(crate) const LIVE: &str = "\
+Examples:
+  dovetail live model.toml --open
+  dovetail live model.toml --real-time -m gauss-seidel -s 1e-3
+  dovetail live Plant.fmu --stop-time 10 --port 8017";
+
 pub(crate) const COMPARE: &str = "\
 Examples:
   dovetail compare model.toml

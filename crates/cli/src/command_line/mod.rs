@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::arguments::{
-    CheckArguments, CompareArguments, InspectArguments, ResumeArguments, RunArguments,
-    SharedArguments, WorkersArgument, byte_count,
+    CheckArguments, CompareArguments, InspectArguments, LiveArguments, ResumeArguments,
+    RunArguments, SharedArguments, WorkersArgument, byte_count,
 };
 use crate::enclose::{EncloseArguments, EncloseWorkers};
 use crate::export::ExportArguments;
@@ -36,6 +36,9 @@ pub(crate) enum Command {
     /// Run a model
     #[command(after_help = examples::RUN)]
     Run(RunArguments),
+    /// Run a model in the browser: watch it, stop it, change it, run it again
+    #[command(after_help = examples::LIVE)]
+    Live(LiveArguments),
     /// Go on with a run from a checkpoint
     Resume(ResumeArguments),
     /// Run a model with several methods or steps and measure the error of each
@@ -98,6 +101,7 @@ impl Command {
     pub fn may_run_fmus(&self) -> bool {
         match self {
             Self::Run(_)
+            | Self::Live(_)
             | Self::Resume(_)
             | Self::Compare(_)
             | Self::Sweep(_)

@@ -10,8 +10,9 @@ use dovetail::core::nearest;
 use super::Arguments;
 
 /// What other programs call our commands.
-const SYNONYMS: [(&str, &[&str]); 6] = [
+const SYNONYMS: [(&str, &[&str]); 7] = [
     ("run", &["simulate", "sim", "start", "execute"]),
+    ("live", &["serve", "watch", "gui", "ui"]),
     ("check", &["validate", "lint", "verify"]),
     ("inspect", &["show", "info", "describe", "dump"]),
     ("new", &["init", "create"]),

@@ -20,6 +20,7 @@ pub use run_curves::RunCurves;
 const PAGE: Page = Page {
     sections: include_str!("sections.html"),
     script: include_str!("compare.js"),
+    is_served: false,
 };
 
 /// What a page of a comparison shows.

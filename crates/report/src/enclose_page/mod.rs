@@ -16,6 +16,7 @@ use crate::tubes::Tubes;
 const PAGE: Page = Page {
     sections: include_str!("sections.html"),
     script: include_str!("enclose.js"),
+    is_served: false,
 };
 
 /// So many pieces of bands are drawn in all, and so many of each at most.

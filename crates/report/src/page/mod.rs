@@ -8,6 +8,8 @@ mod words;
 use serde_json::Value;
 
 pub(crate) use column::encoded;
+#[cfg(test)]
+pub(crate) use column::tests::decoded;
 pub(crate) use words::sentence;
 
 const STYLE: &str = include_str!("page.css");
@@ -50,17 +52,17 @@ pub(crate) struct Page {
     pub sections: &'static str,
     /// What fills them.
     pub script: &'static str,
+    /// Whether it may ask the program that serves it for data.
+    pub is_served: bool,
 }
+
+/// What the policy of a page that is served allows besides: to ask where it came from, and nobody else.
+const OWN_SERVER: &str = "; connect-src 'self'";
 
 impl Page {
     /// The page about these data, to which name, origin, version and date are added.
-    pub fn render(&self, title: &str, origin: &Origin, mut data: Value) -> String {
-        data["name"] = title.into();
-        data["file"] = origin.file.as_str().into();
-        data["command"] = origin.command.as_str().into();
-        data["version"] = env!("CARGO_PKG_VERSION").into();
-        data["written"] = seconds_since_1970().into();
-
+    pub fn render(&self, title: &str, origin: &Origin, data: Value) -> String {
+        let data = labeled(title, origin, data);
         let (navigation, sections) = self
             .sections
             .split_once("</nav>\n")
@@ -69,6 +71,8 @@ impl Page {
         let script = [&SCRIPTS[..], &[self.script]].concat().join("\n");
         let fill = |name: &str| match name {
             "STYLE" => STYLE,
+            "CONNECT" if self.is_served => OWN_SERVER,
+            "CONNECT" => "",
             "NAVIGATION" => navigation,
             "SECTIONS" => sections,
             "DATA" => &data,
@@ -77,6 +81,16 @@ impl Page {
         };
         filled(SHELL, fill)
     }
+}
+
+/// These data with what they are about and where they come from.
+pub(crate) fn labeled(title: &str, origin: &Origin, mut data: Value) -> Value {
+    data["name"] = title.into();
+    data["file"] = origin.file.as_str().into();
+    data["command"] = origin.command.as_str().into();
+    data["version"] = env!("CARGO_PKG_VERSION").into();
+    data["written"] = seconds_since_1970().into();
+    data
 }
 
 /// A template with its places, `{{NAME}}`, filled. What is filled in is not looked at again.
@@ -121,6 +135,7 @@ pub(crate) mod tests {
     const EMPTY: Page = Page {
         sections: "<nav></nav>\n",
         script: "",
+        is_served: false,
     };
 
     #[test]

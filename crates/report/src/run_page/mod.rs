@@ -11,7 +11,7 @@ pub(crate) mod structure;
 use dovetail_core::Connections;
 use serde_json::{Value, json};
 
-use crate::page::{Origin, Page, encoded};
+use crate::page::{Origin, Page, encoded, labeled};
 use crate::picture::Picture;
 use crate::summary::RunSummary;
 use crate::trajectory::Trajectory;
@@ -19,8 +19,12 @@ use crate::variables::Selection;
 use curves::Curves;
 
 const PAGE: Page = Page {
-    sections: include_str!("sections.html"),
-    script: include_str!("run.js"),
+    sections: concat!(
+        include_str!("navigation.html"),
+        include_str!("sections.html")
+    ),
+    script: concat!(include_str!("run.js"), include_str!("begin.js")),
+    is_served: false,
 };
 
 /// The unit in which models count time.
@@ -52,7 +56,12 @@ pub struct RunPage<'a> {
 impl RunPage<'_> {
     /// The page: one file that loads nothing.
     pub fn render(&self) -> String {
-        PAGE.render(self.title(), self.origin, self.data())
+        PAGE.render(self.title(), self.origin, self.content())
+    }
+
+    /// What the page shows, as JSON, for a page that is open already.
+    pub fn to_json(&self) -> String {
+        labeled(self.title(), self.origin, self.content()).to_string()
     }
 
     /// The variables that are drawn at first as one figure, over time or over the variable `x`.
@@ -67,7 +76,7 @@ impl RunPage<'_> {
         }
     }
 
-    fn data(&self) -> Value {
+    fn content(&self) -> Value {
         let summary = self.summary;
         let curves = Curves::of(self);
         json!({

@@ -1,35 +1,48 @@
-// The page of a run.
+// The page of a run: sections are filled from `data`, again where the page is live.
 
-heading("a run", `${number(data.start)} to ${number(data.stop)} ${data.timeUnit}`);
-verdict();
-factTiles(get("facts"), data.facts);
+let times, variables, events, figure, list, solver, orbits;
+/** What the sections hold before a run is drawn. */
+const FILLED = ["list", "figure", "graph", "time", "solverfigure", "orbitfigure", "systems", "notes"];
+const blank = new Map(FILLED.map(id => [id, [...get(id).childNodes]]));
 
-const times = decode(data.time);
 const asCurve = v => ({ ...v, x: times, y: decode(v.values), error: v.error && decode(v.error) });
-const together = newGroup();
-const events = data.events;
-const variables = data.variables.map(asCurve);
-const figure = newFigure(get("figure"), {
-  group: together,
-  label: "time",
-  unit: data.timeUnit,
-  span: [data.start, data.stop],
-  events,
-  quantities: QUANTITIES,
-  name: "Results",
-});
-const list = variableList(get("list"), variables, figure);
-if (matchMedia("(max-width: 1080px)").matches) get("list").open = false;
-viewChoices();
-structure();
-timeSpent();
-const solver = solverSignals();
-const orbits = orbitFigure();
-systemsTable();
-commandBox(get("command"), data.command);
-get("notes").append(...data.notes.map(text => el("li", {}, ...withCode(text))));
-themeSwitch(get("theme"));
-window.page = { figure, solver, orbits, list, variables };
+
+/** Fills all sections from `data`. Figures that share their range and cursor with these are given by `together`. */
+function drawRun(together) {
+  for (const [id, nodes] of blank) get(id).replaceChildren(...nodes);
+  forgetFigures();
+  heading("a run", `${number(data.start)} to ${number(data.stop)} ${data.timeUnit}`);
+  verdict();
+  factTiles(get("facts"), data.facts);
+
+  times = decode(data.time);
+  events = data.events;
+  variables = data.variables.map(asCurve);
+  figure = newFigure(get("figure"), {
+    group: together,
+    label: "time",
+    unit: data.timeUnit,
+    span: [data.start, data.stop],
+    events,
+    quantities: QUANTITIES,
+    name: "Results",
+  });
+  list = variableList(get("list"), variables, figure);
+  viewChoices();
+  structure();
+  timeSpent();
+  solver = solverSignals(together);
+  orbits = orbitFigure();
+  systemsTable();
+  commandBox(get("command"), data.command);
+  get("notes").append(...data.notes.map(text => el("li", {}, ...withCode(text))));
+  window.page = { figure, solver, orbits, list, variables };
+}
+
+/** Whether the run is still under way, on a live page. */
+function isRunning() {
+  return data.verdict.level === "running";
+}
 
 /** How large the error is beside what it belongs to, at most. */
 function largestShare() {
@@ -55,7 +68,8 @@ function viewChoices() {
   };
   const remark = el("p", { class: "remark" });
   const note = size => {
-    const band = share ? about[size] : "This method estimates no error, so no band is drawn. ";
+    const unknown = isRunning() ? "" : "This method estimates no error, so no band is drawn. ";
+    const band = share ? about[size] : unknown;
     remark.textContent = band + (events.length ? "Dotted lines mark events; values there jump." : "");
   };
   const bands = [
@@ -85,7 +99,8 @@ function viewChoices() {
 }
 
 function structure() {
-  if (!data.systems.length) return leaveOut("structure");
+  leaveOut("structure", !data.systems.length);
+  if (!data.systems.length) return;
   drawStructure(get("graph"), data, name => list.toggle(name));
   const sample = kind =>
     el(
@@ -125,10 +140,8 @@ function timeSpent() {
 
 /** One variable over another, both to be chosen. */
 function orbitFigure() {
-  if (variables.length < 2) {
-    leaveOut("orbit");
-    return null;
-  }
+  leaveOut("orbit", variables.length < 2);
+  if (variables.length < 2) return null;
   const moves = variables.filter(v => v.shown && new Set(v.y.subarray(0, 1000)).size > 2);
   const chosen = (moves.length > 1 ? moves : variables).slice(0, 2);
   const made = newFigure(get("orbitfigure"), {
@@ -161,16 +174,14 @@ function orbitFigure() {
   };
   made.clock.remove();
   made.tools.append(el("div", { class: "choices" }, choose(0, "across"), choose(1, "upwards")));
-  get("orbit").addEventListener("toggle", () => made.draw());
+  get("orbit").ontoggle = () => made.draw();
   show();
   return made;
 }
 
-function solverSignals() {
-  if (!data.solver.length) {
-    leaveOut("solver");
-    return null;
-  }
+function solverSignals(together) {
+  leaveOut("solver", !data.solver.length);
+  if (!data.solver.length) return null;
   const made = newFigure(get("solverfigure"), {
     group: together,
     label: "time",
@@ -180,7 +191,7 @@ function solverSignals() {
   });
   for (const v of data.solver) made.add(asCurve(v));
   get("solverline").textContent = data.solverLine;
-  get("solver").addEventListener("toggle", () => made.draw());
+  get("solver").ontoggle = () => made.draw();
   return made;
 }
 

@@ -94,6 +94,11 @@ impl Session<'_> {
         self.method.name()
     }
 
+    /// Why the method was chosen, where the engine chose it.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
     /// The tolerance that the method keeps to, where it has one.
     pub fn tolerance(&self) -> Option<f64> {
         let tolerance = self.kind.tolerance(&self.options.settings);

@@ -4,10 +4,10 @@
 function decode(column) {
   if (Array.isArray(column)) return Float64Array.from(column, v => (v === null ? NaN : v));
   if (ArrayBuffer.isView(column)) return column;
-  const text = atob(column.f64 || column.f32),
+  const text = atob(column.f64 ?? column.f32),
     bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return column.f64 ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
+  return column.f64 != null ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
 }
 
 const BLOCK = 256;

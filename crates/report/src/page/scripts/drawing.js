@@ -26,6 +26,7 @@ Object.assign(Panel.prototype, {
       .filter(c => !c.hidden)
       .sort((a, b) => (a === this.strong) - (b === this.strong) || (b.under || 0) - (a.under || 0));
     this.bands(ctx, drawn);
+    for (const curve of drawn) this.earlierRuns(ctx, curve);
     this.placed = [];
     for (const curve of drawn) this.curve(ctx, curve, drawn);
     ctx.globalAlpha = 1;
@@ -65,6 +66,20 @@ Object.assign(Panel.prototype, {
       ctx.textBaseline = "top";
       if (low > TOP + 20) ctx.fillText(zone.text, LEFT + w - 8, Math.max(TOP, top) + 6);
     }
+  },
+
+  /** What a curve was in earlier runs: thinner, fainter, each run with a dash of its own. */
+  earlierRuns(ctx, curve) {
+    for (const run of curve.earlier || []) {
+      ctx.strokeStyle = ctx.fillStyle = ink(curve);
+      ctx.globalAlpha = this.strong && this.strong !== curve ? 0.12 : 0.5;
+      ctx.lineWidth = 1.3;
+      ctx.setLineDash(run.dash);
+      this.line(ctx, run, run.y);
+    }
+    ctx.setLineDash([]);
+    ctx.lineWidth = 1;
+    ctx.globalAlpha = 1;
   },
 
   /** Bands lie below all lines; the more there are, the fainter they get. */

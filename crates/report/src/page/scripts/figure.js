@@ -8,7 +8,8 @@ function newGroup() {
 /**
  * A stack of panels over one x axis.
  * options: { label, unit, x: {log}, group, events: [{time, text}], split, band, scatter, name }
- * A curve: { name, unit, x, y, [lower, upper | error], [hold], [index], [dash], [shape], [digits] }
+ * A curve: { name, unit, x, y, [lower, upper | error], [hold], [index], [dash], [shape], [digits], [earlier] }
+ * Earlier runs of a curve lie under it, faintly: [{ name, x, y, hold, dash }].
  */
 class Figure {
   constructor(host, options = {}) {
@@ -123,7 +124,7 @@ class Figure {
     let low = Infinity,
       high = -Infinity;
     for (const figure of this.group.figures)
-      for (const { x } of figure.curves) {
+      for (const { x } of figure.curves.flatMap(curve => [curve, ...(curve.earlier || [])])) {
         const [a, b] = figure.options.scatter ? extent(x, 0, x.length) : [x[0], x[x.length - 1]];
         if (a < low) low = a;
         if (b > high) high = b;
@@ -253,6 +254,11 @@ const newFigure = (host, options) => {
   everyFigure.add(made);
   return made;
 };
+/** Others will be drawn in their place. */
+function forgetFigures() {
+  for (const { group } of everyFigure) group.figures = [];
+  everyFigure.clear();
+}
 /** Draws everything again, after the colours have changed. */
 function repaint() {
   known.clear();

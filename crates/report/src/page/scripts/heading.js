@@ -57,7 +57,8 @@ function verdict() {
 }
 
 /** Sections without content are left out, and so are the links to them. */
-function leaveOut(id) {
-  get(id).remove();
-  document.querySelector(`nav a[href="#${id}"]`)?.remove();
+function leaveOut(id, out = true) {
+  get(id).hidden = out;
+  const link = document.querySelector(`nav a[href="#${id}"]`);
+  if (link) link.hidden = out;
 }

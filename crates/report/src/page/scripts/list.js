@@ -17,7 +17,8 @@ function variableList(host, variables, figure) {
       "label",
       {
         title:
-          `${variable.name}${unit && " [" + variable.unit + "]"}\nfrom ${number(low)} to ${number(high)}${unit}` +
+          `${variable.name}${unit && " [" + variable.unit + "]"}` +
+          (low <= high ? `\nfrom ${number(low)} to ${number(high)}${unit}` : "") +
           (variable.same?.length ? `\nthe same signal: ${variable.same.join(", ")}` : ""),
       },
       box,
@@ -27,7 +28,7 @@ function variableList(host, variables, figure) {
         ...breakable(variable.name.slice(variable.system.length + 1)),
         ...(variable.same?.length ? [el("small", {}, ...breakable("= " + variable.same.join(" = ")))] : []),
       ),
-      spark(variable),
+      (variable.spark = spark(variable)),
       el("span", { class: "unit" }, variable.unit === "1" ? "" : variable.unit || ""),
     );
     variable.box = box;

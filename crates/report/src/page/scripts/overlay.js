@@ -18,7 +18,8 @@ Object.assign(Panel.prototype, {
           if (e > 0) text += ` ± ${number(e, 2)}`;
         }
       }
-      curve.readout.textContent = text;
+      const earlier = (curve.earlier || []).map(run => `${run.name}: ${number(valueAt(run, run.y, at), curve.digits || 5)}`);
+      curve.readout.textContent = [text, ...earlier].join("\n");
       curve.readout.classList.toggle("live", live);
     }
     this.overlay();

@@ -130,11 +130,11 @@ class Panel {
     const pieces = [];
     for (const curve of this.curves) {
       if (curve.hidden) continue;
-      const columns = [curve.y, ...(this.bandOf(curve) || [])].filter(Boolean),
-        { x } = curve;
-      const from = this.figure.options.scatter ? 0 : Math.max(0, search(x, x0, true) - 1),
-        to = this.figure.options.scatter ? x.length : Math.min(x.length, search(x, x1) + 1);
-      for (const column of columns) {
+      const columns = [curve.y, ...(this.bandOf(curve) || [])].filter(Boolean).map(column => [curve.x, column]);
+      columns.push(...(curve.earlier || []).map(run => [run.x, run.y]));
+      for (const [x, column] of columns) {
+        const from = this.figure.options.scatter ? 0 : Math.max(0, search(x, x0, true) - 1),
+          to = this.figure.options.scatter ? x.length : Math.min(x.length, search(x, x1) + 1);
         const size = Math.max(1, Math.ceil((to - from) / 32));
         for (let i = from; i < to; i += size) {
           const [a, b] = extent(column, i, Math.min(to, i + size));

@@ -26,20 +26,21 @@ function barChart(host, entries) {
 function withCode(text) {
   return text.split("`").map((piece, i) => (i % 2 ? el("code", {}, piece) : piece));
 }
-/** The verdict: level is good, note, bad or ended; names stand between backticks. */
+/** The verdict: level is good, note, bad, ended or running; names stand between backticks. */
 function verdictBanner(host, level, title, ...text) {
   const icons = {
     good: "M4 10.5l4 4l8-9",
     note: "M10 4v8M10 15.5v.5",
     bad: "M5 5l10 10M15 5L5 15",
     ended: "M6 4v12M6 5h9l-3 3l3 3H6",
+    running: "M7 5l8 5l-8 5z",
   };
   host.replaceChildren(
     el("svg", { viewBox: "0 0 20 20", width: 24, height: 24, "aria-hidden": "true" }, el("path", { d: icons[level] })),
     el("div", {}, el("strong", {}, title), ...text.map(t => el("p", {}, ...withCode(t)))),
   );
   host.className = "verdict " + level;
-  host.setAttribute("role", level === "good" ? "status" : "alert");
+  host.setAttribute("role", level === "good" || level === "running" ? "status" : "alert");
 }
 /** Facts: [[label, value, [remark]]]. */
 function factTiles(host, list) {
