@@ -37,8 +37,12 @@ fn instantiate(named: Option<PathBuf>, token: &str, logger: Logger) -> *mut c_vo
         Ok(resources) => resources,
         Err(sentence) => return refused(logger, &sentence),
     };
+    registry::expect();
     match Instance::new(resources, token, logger) {
         Ok(instance) => registry::insert(instance),
-        Err((logger, sentence)) => refused(logger, &sentence),
+        Err((logger, sentence)) => {
+            registry::gone();
+            refused(logger, &sentence)
+        }
     }
 }

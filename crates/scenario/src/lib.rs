@@ -45,7 +45,7 @@ mod variation;
 
 pub use assembly::{Assembly, Feed};
 pub use catalog::Catalog;
-pub use diagnostic::{BadModel, GivenChoice, Problem, SourceText};
+pub use diagnostic::{BadModel, GivenChoice, Problem, SourceText, Subject};
 pub use dovetail_ssp::DEFAULT_SSD;
 pub use dovetail_workers::ProcessPool;
 #[cfg(feature = "mpi")]
