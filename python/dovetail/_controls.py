@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 from pathlib import Path
 from typing import Iterable, Mapping
 
@@ -62,7 +63,9 @@ def _as_model(model: ModelLike, controls: Mapping[str, float] | Iterable[str] | 
         return whole
     path = Path(model)
     if path.suffix.lower() == ".fmu":
-        return Model(path.stem).add_fmu(path.stem, path)
+        name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)
+        name = name if name[:1].isalpha() else f"fmu_{name}"
+        return Model(path.stem).add_fmu(name, path)
     if controls is None:
         return None
     if path.suffix.lower() == ".toml":

@@ -66,7 +66,7 @@ def test_models_are_linearized_fitted_and_exported(tmp_path: Path) -> None:
     model = dovetail.Model("decay", stop_time=2.0)
     model.add_equations("a", states={"x": 1.0}, inputs=["u"], parameters={"k": 1.0}, equations="der(x) = -k*x + u", outputs={"y": "x"})
     model.connect(0.0, "a.u")
-    assert dovetail.linearize(model)["a"] == [[-1.0]]
+    assert dovetail.linearize(model)["A"] == [[-1.0]]
     times = np.linspace(0.0, 2.0, 21)
     found = dovetail.fit(model, data={"time": times, "a.y": np.exp(-0.5 * times)}, vary={"a.k": (0.1, 2.0)})
     assert found["parameters"]["a.k"]["value"] == pytest.approx(0.5, rel=1e-3)

@@ -304,7 +304,7 @@ def test_an_exception_while_an_answer_is_read_is_kept() -> None:
     def numbers() -> Any:
         yield 1 / 0
 
-    with pytest.raises(dovetail.RunError) as caught:
+    with pytest.raises(dovetail.Error) as caught:
         dovetail.run(plant(lambda t: numbers()), method="jacobi", step=0.1)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
