@@ -79,15 +79,16 @@ def test_values_between_rows_follow_the_solution() -> None:
         result.at(21.0)
 
 
-def test_signals_that_jump_are_held_between_rows() -> None:
+def test_what_an_event_sets_is_held_between_rows() -> None:
     model = dovetail.Model(stop_time=2.0)
     model.add_equations(
         "clock", states={"x": 0.0}, discrete={"on": 0.0}, equations="der(x) = 1", outputs={"on": "on"}
     ).add_event(at=0.55, set={"clock.on": 1.0})
     r = dovetail.run(model, method="jacobi", step=0.1)
-    values = r.at(np.linspace(0.0, 2.0, 997), "clock.on")
+    times = np.linspace(0.0, 2.0, 997)
+    values = r.at(times, "events.clock_on")
     assert set(np.unique(values)) == {0.0, 1.0}
-    assert (values == (np.linspace(0.0, 2.0, 997) >= 0.55)).all()
+    assert (values == (times >= 0.55)).all()
 
 
 def test_values_at_many_times_are_those_at_each() -> None:
