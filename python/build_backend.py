@@ -1,4 +1,5 @@
-"""Builds the wheel: the program `dovetail` first, which the package carries, then the extension module with maturin.
+"""Builds the wheel: first the program `dovetail`, which the package carries, and beside it the library of exported FMUs; then the extension
+module with maturin.
 
 The program is what FMUs are tried out in, so that one that crashes takes no interpreter with it; it is also the console script.
 `DOVETAIL_PROFILE` names another profile of Cargo than `release`.
@@ -35,11 +36,13 @@ def _target() -> Path:
 
 
 def _build_program() -> None:
-    command = ["cargo", "build", "--locked", "--package", "dovetail-cli", "--bin", "dovetail", "--profile", PROFILE]
+    packages = ["--package", "dovetail-cli", "--package", "dovetail-fmi-export"]
+    command = ["cargo", "build", "--locked", *packages, "--profile", PROFILE]
     subprocess.run(command, cwd=HERE.parent, env={**os.environ, "CARGO_TARGET_DIR": str(_target())}, check=True)
     folder = "debug" if PROFILE == "dev" else PROFILE
     (HERE / "dovetail" / "bin").mkdir(exist_ok=True)
-    shutil.copy2(_target() / folder / "dovetail", HERE / "dovetail" / "bin" / "dovetail")
+    for file in ("dovetail", "libdovetail_fmu.so"):
+        shutil.copy2(_target() / folder / file, HERE / "dovetail" / "bin" / file)
 
 
 def _prepare(settings: dict[str, Any] | None) -> dict[str, Any]:

@@ -551,6 +551,25 @@ def session_of(leader):
     return found
 
 
+def an_importer_keeps_its_folder_and_its_handlers():
+    def handled():
+        return next(line for line in open("/proc/self/status") if line.startswith("SigCgt"))
+
+    before, files, here = handled(), len(os.listdir("/proc/self/fd")), os.getcwd()
+    made, _ = slave("outer.fmu")
+    made.doStep(0.0, 0.1)
+    os.chdir("/")
+    made.doStep(0.1, 0.1)
+    assert os.getcwd() == "/", "the folder of the importer was changed back"
+    made.terminate()
+    made.freeInstance()
+    assert os.getcwd() == "/"
+    os.chdir(here)
+    assert handled() == before, "a handler of a signal was left"
+    assert len(os.listdir("/proc/self/fd")) == files, "a file was left open"
+    print("  an importer keeps its folder, and no handler of a signal is left")
+
+
 CLAIMS = [
     fixed_steps_give_the_numbers_of_our_own_runs,
     chosen_steps_keep_to_the_monolithic_solution,
@@ -567,6 +586,7 @@ CLAIMS = [
     bad_calls_of_fmi_3_are_answered_by_a_status,
     a_killed_importer_leaves_nothing_behind,
     instances_come_and_go_without_growth,
+    an_importer_keeps_its_folder_and_its_handlers,
 ]
 
 def carry_out(claims):

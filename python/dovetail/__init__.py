@@ -5,9 +5,10 @@
 >>> r["tank.level"], r.verdict                            # doctest: +SKIP
 """
 
+from ._commands import check, compare, enclose, export, fit, inspect, linearize, sweep
 from ._model import Model
 from ._native import __version__
-from ._run import check, compare, enclose, inspect, run, sweep
+from ._run import run
 from .errors import Error, ModelError, RunError
 from .result import Result
 from .session import Session
@@ -23,7 +24,10 @@ __all__ = [
     "check",
     "compare",
     "enclose",
+    "export",
+    "fit",
     "inspect",
+    "linearize",
     "run",
     "sweep",
 ]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import os
-import weakref
+import re
 from pathlib import Path
 from typing import Iterable, Mapping
 
-from . import _native
+from ._commands import inspect
 from ._describe import starts
-from ._model import Model, _table
-from ._run import ModelLike, inspect
+from ._model import Model, PythonSystem, _table
+from ._run import ModelLike
 from .errors import ModelError
 
 HAND = "by_hand"
@@ -46,10 +46,9 @@ def with_hand(model: ModelLike, controls: Mapping[str, float] | Iterable[str] | 
         **{"kind": "hand", "inputs": [], "states": [], "outputs": outputs, "parameters": list(zip(outputs, free.values()))},
         **{"feedthrough": [[] for _ in outputs], "imposed_step": None, "jacobians": False, "rollback": False, "make": None},
     }
-    number = _native.add_system(description)
-    weakref.finalize(whole, _native.remove_system, number)
-    whole._add(HAND, {"python": number})
-    whole._python[HAND] = number
+    known = PythonSystem(description)
+    whole._add(HAND, {"python": known.number})
+    whole._python[HAND] = known
     for output, name in zip(outputs, free):
         whole.connect(f"{HAND}.{output}", name)
     return whole, list(free)
@@ -61,11 +60,12 @@ def _as_model(model: ModelLike, controls: Mapping[str, float] | Iterable[str] | 
         whole = copy.copy(model)
         whole._systems, whole._python = dict(model._systems), dict(model._python)
         whole._connections = list(model._connections)
-        whole._original = model  # its systems live as long as it does
         return whole
     path = Path(model)
     if path.suffix.lower() == ".fmu":
-        return Model(path.stem).add_fmu(path.stem, path)
+        name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)
+        name = name if name[:1].isalpha() else f"fmu_{name}"
+        return Model(path.stem).add_fmu(name, path)
     if controls is None:
         return None
     if path.suffix.lower() == ".toml":

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
+import dis
+import inspect
 from typing import Any, Callable, Iterable, Mapping
-
-import numpy as np
 
 from .errors import ModelError
 
@@ -118,7 +118,10 @@ def _imposed_step(name: str, sample: Any) -> float | None:
 
 
 def _feedthrough(name: str, sample: Any, names: dict[str, list[tuple[str, float]]], outputs: list[str], derived: bool) -> list[list[int]]:
-    """For each output the inputs on which it depends at once: as declared, else as found by asking with an input that is no number."""
+    """For each output the inputs on which it depends at once: as declared, else on all, unless the method never looks at them.
+
+    To ask for outputs and see whether they change would not do: they may depend on an input elsewhere, as `max(0, u[0])` does.
+    """
     count = len(names["inputs"])
     declared = getattr(sample, "feedthrough", None)
     if isinstance(declared, Mapping):
@@ -130,29 +133,16 @@ def _feedthrough(name: str, sample: Any, names: dict[str, list[tuple[str, float]
             return [[positions[key] for key in declared.get(output, ())] for output in outputs]
         except KeyError as error:
             raise ModelError(f"`{name}`: feedthrough names {error}, which is none of its inputs", system=name) from error
-    if declared is not None or not derived:
-        return [list(range(count)) if declared else [] for _ in outputs]
-    return _found_feedthrough(sample, names, outputs)
+    if declared is None:
+        declared = _looks_at_inputs(sample.outputs if derived else sample.step)
+    return [list(range(count)) if declared else [] for _ in outputs]
 
 
-def _found_feedthrough(sample: Any, names: dict[str, list[tuple[str, float]]], outputs: list[str]) -> list[list[int]]:
-    parameters = dict(names["parameters"])
-    asked = copy.copy(sample)
-    for key, value in parameters.items():
-        setattr(asked, key, value)
-    states = np.array([start for _, start in names["states"]])
-    inputs = np.array([start for _, start in names["inputs"]])
-    found: list[list[int]] = [[] for _ in outputs]
-    for position in range(len(inputs)):
-        unknown = inputs.copy()
-        unknown[position] = np.nan
-        try:
-            with np.errstate(all="ignore"):
-                answer = np.asarray(asked.outputs(0.0, states.copy(), unknown), dtype=float).ravel()
-            depends = [bool(np.isnan(value)) for value in answer] if len(answer) == len(outputs) else [True] * len(outputs)
-        except Exception:
-            depends = [True] * len(outputs)  # the run will say what is wrong
-        for output, yes in zip(found, depends):
-            if yes:
-                output.append(position)
-    return found
+def _looks_at_inputs(method: Any) -> bool:
+    """Whether `outputs(t, x, u)` or `step(t, h, u)` may look at `u`: false only where its code does not have the name."""
+    code = getattr(getattr(method, "__func__", None), "__code__", None)
+    if code is None or code.co_argcount != 4 or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return True
+    inputs = code.co_varnames[3]
+    names = (instruction.argval for instruction in dis.get_instructions(code))
+    return any(inputs == name or (isinstance(name, tuple) and inputs in name) for name in names)

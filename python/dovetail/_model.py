@@ -25,8 +25,28 @@ def _quoted(text: str) -> str:
     return '"' + "".join(c if c >= " " else f"\\u{ord(c):04x}" for c in escaped) + '"'
 
 
+def plain(value: Any) -> Any:
+    """Numbers, truth values and arrays of NumPy, or of whatever has `tolist`, as Python's own."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+class PythonSystem:
+    """A system in Python that the engine knows by a number, for as long as some model has it."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.number = _native.add_system(description)
+        weakref.finalize(self, _native.remove_system, self.number)
+
+    def __deepcopy__(self, memo: Any) -> PythonSystem:
+        return self  # what it describes never changes; every run makes a system of its own
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a model with systems that are written in Python cannot be pickled")
+
+
 def _value(value: Any) -> str:
     """A value as TOML has it."""
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -59,9 +79,8 @@ class Model:
         self.stop_time = stop_time
         self._systems: dict[str, dict[str, Any]] = {}
         self._files: dict[str, Path] = {}
-        self._python: dict[str, int] = {}
+        self._python: dict[str, PythonSystem] = {}
         self._starts: dict[str, list[tuple[str, float]]] = {}
-        self._original: Model | None = None
         self._connections: list[dict[str, Any]] = []
         self._events: list[dict[str, Any]] = []
         self._method: dict[str, Any] = {}
@@ -114,19 +133,21 @@ class Model:
         The names and start values of ``inputs``, ``states`` and ``parameters``, and the names of ``outputs``, are given here or
         are attributes of the class (``inputs``, ``states``, ``parameters``, ``output_names``). Parameters are attributes of the
         system when it runs. Every run has a system of its own: a new one of a class, a deep copy of an object.
+
+        Outputs are taken to depend at once on all inputs, unless the method never looks at ``u``. ``feedthrough`` of the class says it
+        more precisely, and spares the method loops that are none: ``feedthrough = {"y": ["u"]}``, or ``False`` for no output at all.
         """
         description = describe(name, system, inputs, states, outputs, parameters)
-        number = _native.add_system(description)
+        known = PythonSystem(description)
+        self._add(name, {"python": known.number})
         self._starts[name] = description["inputs"]
-        weakref.finalize(self, _native.remove_system, number)
-        self._add(name, {"python": number})
-        self._python[name] = number
+        self._python[name] = known
         return self
 
     def connect(self, source: str | Number, to: str) -> Model:
         """Leads an output to an input: ``connect("a.y", "b.u")``. A number feeds an input with a constant, and a text that names
         no output is an expression of time: ``connect("1 + sin(time)", "b.u")``."""
-        if isinstance(source, str) and re.fullmatch(r"[^\s.+*/^()]+(\.[^\s+*/^()]+)+", source) and not _is_number(source):
+        if isinstance(source, str) and _is_output(source):
             self._connections.append({"from": source, "to": to})
         else:
             self._connections.append({"value": source, "to": to})
@@ -174,6 +195,11 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<dovetail.Model {self.name!r}: {', '.join(self._systems) or 'no systems yet'}>"
+
+
+def _is_output(text: str) -> bool:
+    """Whether it is `system.variable`, rather than an expression or a number."""
+    return re.fullmatch(r"[^\s.+*/^()]+(\.[^\s+*/^()]+)+", text) is not None and not _is_number(text) and re.match(r"time\s*-", text) is None
 
 
 def _is_number(text: str) -> bool:

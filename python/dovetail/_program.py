@@ -1,5 +1,5 @@
 """The program ``dovetail``, which the package carries: the console script, the process in which FMUs are tried out, and what
-``check``, ``inspect``, ``compare``, ``enclose`` and ``sweep`` are carried out by."""
+commands with many runs are carried out by."""
 
 from __future__ import annotations
 
@@ -46,12 +46,19 @@ def _read(output: str, complaint: str, code: int) -> Any:
     if output.strip():
         # A run that ended early, or too far from its reference, is in the answer.
         return json.loads(output)
-    message = complaint.strip().removeprefix("error: ")
+    message = _sentence(complaint)
     if code == 0:
         return None
     if code in (1, 2):
         raise (ModelError if code == 2 else RunError)(_in_arguments(message))
     raise RunError(f"the process that carried the command out ended with code {code}. {message}".strip())
+
+
+def _sentence(complaint: str) -> str:
+    """What the program says is wrong, without what only helps at a terminal."""
+    lines = complaint.strip().removeprefix("error: ").splitlines()
+    kept = [line for line in lines if not line.startswith(("For more information", "Usage:"))]
+    return "\n".join(kept).strip()
 
 
 def _in_arguments(message: str) -> str:

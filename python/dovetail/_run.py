@@ -1,4 +1,4 @@
-"""Runs, and the other commands, with the words of the command line as arguments."""
+"""Runs, with the words of the command line as arguments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from . import _native, _program, _show
-from ._model import Model
+from ._model import Model, plain
 from .errors import ModelError, RunError
 from .result import Result
 
@@ -43,13 +43,16 @@ def run(
     memory_limit: int | None = None,
     verify: bool = False,
     log_fmi_calls: str | os.PathLike[str] | None = None,
+    report: str | os.PathLike[str] | None = None,
+    real_time: float | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Runs a model: a TOML file, an FMU, a system structure (SSP), or a :class:`Model`.
 
     The arguments are the options of ``dovetail run``, with underscores. ``options`` are those of the method. ``set`` gives
     parameters and start values: ``set={"tank.area": 2.0}``. ``inputs`` is a table whose columns feed the inputs that they are named
-    after: a file, a DataFrame, or a dictionary with ``time``. ``progress`` is by default a bar in terminals and notebooks.
+    after: a file, a DataFrame, or a dictionary with ``time``. ``report`` is where a page of the run is written, as HTML.
+    ``real_time=2.0`` paces the run by the clock: two seconds of the model for each. ``progress`` is by default a bar in terminals and notebooks.
 
     Ctrl-C ends the run after the step under way and returns what there is. A run that fails raises :class:`RunError`, whose
     ``result`` has the rows so far; a model or a choice that is not sound raises :class:`ModelError`.
@@ -66,7 +69,7 @@ def run(
 
 
 def _result(outcome: dict[str, Any]) -> Result:
-    result = Result(*(outcome[key] for key in ["names", "time", "columns", "summary", "text", "interrupted"]))
+    result = Result(*(outcome[key] for key in ["names", "time", "columns", "summary", "text", "interrupted", "held"]))
     message = result.summary["message"]
     if outcome["error"] is not None:
         error = RunError(message, **outcome["error"])
@@ -82,35 +85,50 @@ OPTION_KEYS = ["method", "step", "tolerance", "integrator_tolerance", "solver"]
 def request(given: Mapping[str, Any], rewind: bool = False) -> Iterator[tuple[dict[str, Any], list[int]]]:
     """What the extension module wants to know, for as long as the files in it live."""
     model = given["model"]
+    systems = [known.number for known in model._python.values()] if isinstance(model, Model) else []
     with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
         options = {key: given[key] for key in OPTION_KEYS if given[key] is not None}
         options |= given["options"] or {}
         initialize = given["initialize"]
         if initialize not in (None, "steady"):
             raise ModelError(f'initialize="{initialize}": a run starts at the start values, or with "steady" at rest')
-        log = given["log_fmi_calls"]
-        if log is not None:
-            Path(log).write_text("", encoding="utf-8")
+        log = _log_file(given["log_fmi_calls"])
         yield (
             {
                 **_model_file(model),
                 "program": _program.PROGRAM,
                 "set": [(key, text(value)) for key, value in (given["set"] or {}).items()],
-                "parameters": [Path(path) for path in _listed(given["parameters"])],
-                "inputs": _tables(given["inputs"], Path(folder)),
+                "parameters": [Path(path) for path in listed(given["parameters"])],
+                "inputs": tables(given["inputs"], Path(folder)),
                 "options": [(key.replace("_", "-"), text(value)) for key, value in options.items()],
-                "record": [str(pattern) for pattern in _listed(given["record"])],
+                "record": [str(pattern) for pattern in listed(given["record"])],
                 "steady": initialize == "steady",
-                "log_fmi_calls": None if log is None else Path(log).resolve(),
+                "log_fmi_calls": log,
+                "report": None if given["report"] is None else Path(given["report"]).resolve(),
+                "python": bool(systems),
                 "rewind": rewind,
                 **{key: given[key] for key in PLAIN_KEYS},
             },
-            list(model._python.values()) if isinstance(model, Model) else [],
+            systems,
         )
 
 
+def _log_file(path: str | os.PathLike[str] | None) -> Path | None:
+    """The file for calls of FMUs, emptied; a model or another file is not."""
+    if path is None:
+        return None
+    file = Path(path).resolve()
+    if file.suffix.lower() in {".toml", ".fmu", ".ssp", ".ssd", ".csv", ".parquet", ".py", ".ipynb"}:
+        raise ModelError(f"log_fmi_calls={os.fspath(path)!r}: a log would replace this file; name a file such as calls.log")
+    try:
+        file.write_text("", encoding="utf-8")
+    except OSError as error:
+        raise ModelError(f"log_fmi_calls={os.fspath(path)!r} cannot be written: {error.strerror}") from error
+    return file
+
+
 PLAIN_KEYS = ["start_time", "stop_time", "interface", "strict", "output_interval", "workers", "worker_threads"]
-PLAIN_KEYS += ["step_timeout", "memory_limit", "verify"]
+PLAIN_KEYS += ["step_timeout", "memory_limit", "verify", "real_time"]
 
 
 def _model_file(model: ModelLike) -> dict[str, Any]:
@@ -119,12 +137,17 @@ def _model_file(model: ModelLike) -> dict[str, Any]:
     return {"path": Path(model), "text": None}
 
 
-def _listed(given: Any) -> list[Any]:
-    return [given] if isinstance(given, (str, os.PathLike)) else list(given or ())
+def listed(given: Any) -> list[Any]:
+    """One thing or several as a list."""
+    given = plain(given)
+    if given is None:
+        return []
+    return [given] if isinstance(given, (str, os.PathLike, int, float)) else list(given)
 
 
 def text(value: Any) -> str:
     """A value as the command line has it, with every digit."""
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (str, int)):
@@ -134,7 +157,8 @@ def text(value: Any) -> str:
     return repr(float(value))
 
 
-def _tables(inputs: Inputs, folder: Path) -> list[Path]:
+def tables(inputs: Inputs, folder: Path) -> list[Path]:
+    """Tables as files; those that are none are written into `folder`."""
     if inputs is None:
         return []
     tables = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
@@ -145,7 +169,7 @@ def _table(table: Any, file: Path) -> Path:
     """A table as a file; what is none is written to `file`."""
     if isinstance(table, (str, os.PathLike)):
         return Path(table)
-    columns = {str(key): list(table[key]) for key in table.keys()}
+    columns = {str(key): list(plain(table[key])) for key in table.keys()}
     if "time" not in columns and hasattr(table, "index"):
         columns = {"time": list(table.index), **columns}
     if "time" not in columns:
@@ -168,91 +192,30 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
 
 
-def check(model: ModelLike, **arguments: Any) -> dict[str, Any]:
-    """Everything that can be known of a model without running it, as ``dovetail check --json``."""
-    answer: dict[str, Any] = _command("check", model, ["--json"], arguments)
-    return answer
-
-
-def inspect(file: ModelLike, **arguments: Any) -> dict[str, Any]:
-    """An FMU, a system structure or a model: interface, declared and found capabilities, the methods that it permits; as
-    ``dovetail inspect --json``."""
-    answer: dict[str, Any] = _command("inspect", file, ["--json"], arguments)
-    return answer
-
-
-def compare(model: ModelLike, **arguments: Any) -> list[dict[str, Any]]:
-    """Runs a model by several methods, steps or tolerances and measures the error of each, as ``dovetail compare --json``:
-    ``compare("model.toml", method=["jacobi", "predictive"], step=[0.1, 0.05])``."""
-    runs: list[dict[str, Any]] = _command("compare", model, ["--json", "--quiet"], arguments)
-    return runs
-
-
-def enclose(model: ModelLike, **arguments: Any) -> dict[str, Any]:
-    """Bounds that are proved to hold every trajectory of a model given as equations, as ``dovetail enclose --json``."""
-    answer: dict[str, Any] = _command("enclose", model, ["--json", "--quiet"], arguments)
-    return answer
-
-
-def sweep(model: ModelLike, *, vary: Mapping[str, Any], **arguments: Any) -> Any:
-    """Runs a model many times with other values each, as ``dovetail sweep``: ``vary={"tank.area": "1:3:20", "pump.p": [1, 2]}``.
-
-    What is kept of each run is a row of a table: a DataFrame where pandas is installed, else a dictionary of columns.
-    """
-    ranges = [f"{name}={values if isinstance(values, str) else ','.join(text(value) for value in values)}" for name, values in vary.items()]
-    with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
-        wanted = arguments.pop("output", None)
-        output = Path(wanted) if wanted is not None else Path(folder) / "sweep.csv"
-        _command("sweep", model, ["--json", "--quiet", *(part for entry in ranges for part in ("--vary", entry))], {**arguments, "output": output})
-        return _read_table(output)
-
-
-def _read_table(path: Path) -> Any:
-    try:
-        import pandas
-
-        return pandas.read_csv(path)
-    except ImportError:
-        import csv
-
-        with path.open(newline="", encoding="utf-8") as lines:
-            rows = list(csv.DictReader(lines))
-        return {key: [row[key] for row in rows] for key in (rows[0] if rows else {})}
-
-
-def _command(command: str, model: ModelLike, flags: Sequence[str], arguments: Mapping[str, Any]) -> Any:
-    with tempfile.TemporaryDirectory(prefix="dovetail-") as folder:
-        if isinstance(model, Model):
-            path = Path(folder) / "model.toml"
-            for name in model._python:
-                raise ModelError(
-                    f"`{name}` is written in Python, and {command} reads the model in a process of its own: dovetail.run(…) runs it",
-                    system=name,
-                )
-            path.write_text(model.to_toml(), encoding="utf-8")
-        else:
-            path = Path(model)
-        inputs = _tables(arguments.get("inputs"), Path(folder))
-        rest = {key: value for key, value in arguments.items() if key != "inputs"}
-        return _program.call([command, os.fspath(path), *flags, *_flags(rest), *(part for table in inputs for part in ("--input", os.fspath(table)))])
-
-
-def _flags(arguments: Mapping[str, Any]) -> Iterator[str]:
-    """Arguments as flags of the program."""
-    for key, value in arguments.items():
-        flag = "--" + key.replace("_", "-")
-        if value is None or value is False:
-            continue
-        if value is True:
-            yield flag
-        elif isinstance(value, Mapping):
-            for name, entry in value.items():
-                name = name if key == "set" else name.replace("_", "-")
-                yield from ("--set" if key == "set" else "--option", f"{name}={text(entry)}")
-        elif key in {"method", "step", "tolerance"} and isinstance(value, (list, tuple)):
-            yield f"{flag}=" + ",".join(text(entry) for entry in value)
-        elif isinstance(value, (list, tuple)):
-            for entry in value:
-                yield f"{flag}={text(entry)}"
-        else:
-            yield f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else text(value)}"
+DEFAULTS: dict[str, Any] = {
+    "method": None,
+    "step": None,
+    "start_time": None,
+    "stop_time": None,
+    "tolerance": None,
+    "options": None,
+    "set": None,
+    "integrator_tolerance": None,
+    "solver": None,
+    "parameters": (),
+    "inputs": None,
+    "record": (),
+    "output_interval": None,
+    "interface": None,
+    "strict": False,
+    "initialize": None,
+    "workers": None,
+    "worker_threads": None,
+    "step_timeout": None,
+    "memory_limit": None,
+    "verify": False,
+    "log_fmi_calls": None,
+    "report": None,
+    "real_time": None,
+}
+"""What is not given."""

@@ -42,6 +42,8 @@ class _Bar:
         self._shown = False
 
     def __call__(self, share: float) -> None:
+        if share != share:  # a run without a length has no share
+            return
         elapsed = time.monotonic() - self._begun
         if elapsed < LATEST:
             return

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import json
+import os
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import numpy as np
@@ -30,8 +32,11 @@ class Result:
     there are two rows of one time: before it and after it.
     """
 
-    def __init__(self, names: Sequence[str], time: Array, columns: Sequence[Array], summary: str, text: str, interrupted: bool) -> None:
+    def __init__(
+        self, names: Sequence[str], time: Array, columns: Sequence[Array], summary: str, text: str, interrupted: bool, held: Sequence[str] = ()
+    ) -> None:
         self._columns = dict(zip(names, columns))
+        self._held = frozenset(held)
         self._text = text
         self.time: Array = time
         """The times of all rows, in seconds."""
@@ -65,7 +70,7 @@ class Result:
         return self._columns[self._known(name)]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._columns or name == "time"
+        return name in self._columns
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
@@ -85,7 +90,7 @@ class Result:
         """The values at any time of the run: of one variable, or of all as a dictionary.
 
         Between rows it is a cubic through the nearest four of them, none of which lies beyond an event; at the time of an event it
-        is the value after it. With rows at steps of h that is accurate to about h⁴; ``run(…, output_interval=…)`` makes rows denser,
+        is the value after it. Truth values, integers and what a controller sets are held between rows. With rows at steps of h that is accurate to about h⁴; ``run(…, output_interval=…)`` makes rows denser,
         by the method's own curves.
         """
         times = np.asarray(time, dtype=float)
@@ -93,13 +98,12 @@ class Result:
         if outside.any():
             wrong = float(times[outside].ravel()[0])
             raise Error(f"t = {wrong} s is not in the run, which goes from {self.time[0]} to {self.time[-1]} s", time=wrong)
-        if name is not None:
-            return self._interpolated(self[name], times)
-        return {key: self._interpolated(column, times) for key, column in self._columns.items()}
-
-    def _interpolated(self, column: Array, times: Array) -> Any:
-        values = np.array([_interpolate(self.time, column, time) for time in times.ravel()]).reshape(times.shape)
-        return values if times.ndim else float(values)
+        rows = _Neighbors(self.time, times.ravel())
+        names = self.names if name is None else [self._known(name)]
+        found: dict[str, Any] = {key: rows.values(self._columns[key], key in self._held).reshape(times.shape) for key in names}
+        if not times.ndim:
+            found = {key: float(value) for key, value in found.items()}
+        return found if name is None else found[names[0]]
 
     def _known(self, name: str) -> str:
         if name in self._columns:
@@ -113,9 +117,20 @@ class Result:
         """A DataFrame with the times as index; needs pandas."""
         import pandas
 
-        return pandas.DataFrame(self._columns, index=pandas.Index(self.time, name="time"), copy=False)
+        return pandas.DataFrame(self._columns, index=pandas.Index(self.time, name="time"))
 
-    def to_csv(self, path: str) -> None:
+    @staticmethod
+    def read_csv(path: str | os.PathLike[str]) -> Result:
+        """A result file, as ``dovetail run --output`` or :meth:`to_csv` writes it, to be looked at or compared with."""
+        with open(path, newline="", encoding="utf-8") as lines:
+            heads = next(csv.reader(lines), [])
+            rows = np.loadtxt(lines, delimiter=",", ndmin=2)
+        if not heads or heads[0] != "time" or not len(rows):
+            raise Error(f"{os.fspath(path)} is no result file: it has no column `time` with numbers")
+        columns = [np.ascontiguousarray(column) for column in rows.T]
+        return Result(heads[1:], columns[0], columns[1:], json.dumps({"message": None, "quality": {"verdict": "unknown", "warnings": []}}), "", False)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Writes the rows, with every digit."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(",".join(["time", *(_csv(name) for name in self._columns)]) + "\n")
@@ -161,24 +176,41 @@ def _csv(name: str) -> str:
     return f'"{name}"' if "," in name else name
 
 
-def _interpolate(time: Array, column: Array, wanted: float) -> float:
-    """The value on the cubic through the nearest rows of the same stretch between events."""
-    right = int(np.searchsorted(time, wanted, side="right"))
-    if time[right - 1] == wanted:
-        return float(column[right - 1])
-    first, last = right - 1, right
-    while last - first + 1 < NEIGHBORS:
-        before = first > 0 and time[first - 1] < time[first]
-        after = last + 1 < len(time) and time[last + 1] > time[last]
-        if not before and not after:
-            break
-        if before and (not after or wanted - time[first - 1] <= time[last + 1] - wanted):
-            first -= 1
-        else:
-            last += 1
-    knots = time[first : last + 1]
-    value = 0.0
-    for k, knot in enumerate(knots):
-        others = np.delete(knots, k)
-        value += float(column[first + k]) * float(np.prod((wanted - others) / (knot - others)))
-    return value
+class _Neighbors:
+    """For each wanted time the nearest rows of the same stretch between events, and the weights of their cubic."""
+
+    def __init__(self, time: Array, wanted: Array) -> None:
+        self._row = np.searchsorted(time, wanted, side="right") - 1
+        last = len(time) - 1
+        begins = np.concatenate([[0], np.flatnonzero(time[1:] == time[:-1]) + 1])
+        ends = np.concatenate([begins[1:] - 1, [last]])
+        stretch = np.searchsorted(begins, self._row, side="right") - 1
+        begin, end = begins[stretch], ends[stretch]
+
+        left, right = self._row.copy(), np.minimum(self._row + 1, end)
+        for _ in range(NEIGHBORS - 2):
+            before, after = left > begin, right < end
+            nearer = wanted - time[np.maximum(left - 1, 0)] <= time[np.minimum(right + 1, last)] - wanted
+            goes_left = before & (~after | nearer)
+            right = right + (after & ~goes_left)
+            left = left - goes_left
+        self._rows = [np.minimum(left + k, right) for k in range(NEIGHBORS)]
+        used = [left + k <= right for k in range(NEIGHBORS)]
+        self._weights = []
+        for k in range(NEIGHBORS):
+            weight = used[k].astype(float)
+            for other in range(NEIGHBORS):
+                if other != k:
+                    near, far = time[self._rows[k]], time[self._rows[other]]
+                    apart = np.where(used[k] & used[other], near - far, 1.0)
+                    weight = weight * np.where(used[k] & used[other], (wanted - far) / apart, 1.0)
+            self._weights.append(weight)
+        self._exact = time[self._row] == wanted
+
+    def values(self, column: Array, held: bool) -> Array:
+        """The values of a variable there."""
+        present: Array = column[self._row]
+        if held:
+            return present
+        cubic = sum(weight * column[rows] for weight, rows in zip(self._weights, self._rows))
+        return np.where(self._exact, present, cubic)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Iterable, Mapping
 
 from . import _native
 from ._controls import HAND, with_hand
 from ._model import Model
-from ._nearest import unknown
-from ._run import ModelLike, request
+from ._nearest import refuse_unknown, unknown
+from ._run import DEFAULTS, ModelLike, request
 from .errors import Error, ModelError
 
 __all__ = ["Session"]
@@ -46,14 +47,20 @@ class Session:
         set: Mapping[str, Any] | None = None,
         **others: Any,
     ) -> None:
+        refuse_unknown(others, DEFAULTS, "Session(…)")
         given: dict[str, Any] = {"method": method, "step": step, "start_time": start_time, "stop_time": stop_time, "tolerance": tolerance}
         given |= {"options": options, "set": set, **others}
         whole, self._controls = with_hand(model, controls)
         self._model = whole
-        hand = whole._python.get(HAND) if isinstance(whole, Model) else None
+        known = whole._python.get(HAND) if isinstance(whole, Model) else None
+        hand = None if known is None else known.number
         self._rewind = rewind
-        with request({"model": whole, **DEFAULTS, **given}, rewind) as (asked, systems):
-            self._native: _native.Session | None = _native.Session(asked, systems, hand)
+        self._native: _native.Session | None = None
+        self._files = ExitStack()  # tables of inputs, which are read as the run goes on, or goes back
+        with ExitStack() as files:
+            asked, systems = files.enter_context(request({**DEFAULTS, **given, "model": whole}, rewind))
+            self._native = _native.Session(asked, systems, hand)
+            self._files = files.pop_all()
         self._places = {name: place for place, name in enumerate(self._native.names) if not name.startswith(HAND + ".")}
 
     @property
@@ -93,9 +100,18 @@ class Session:
     def __getitem__(self, name: str) -> float:
         if name not in self._places:
             raise unknown(name, self._places, "there is no variable `{}`")
-        return self._open().values[self._places[name]]
+        return self._open().value(self._places[name])
 
     def __setitem__(self, name: str, value: float) -> None:
+        self.set({name: value})
+
+    def set(self, values: Mapping[str, float]) -> None:
+        """Sets several inputs at once: the model is made consistent once."""
+        outputs = [(self._control(name), float(value)) for name, value in values.items()]
+        if outputs:
+            self._open().set(outputs)
+
+    def _control(self, name: str) -> int:
         if name not in self._controls:
             if name in self._places:
                 raise ModelError(
@@ -104,11 +120,11 @@ class Session:
                     system=name.partition(".")[0],
                 )
             raise unknown(name, self._controls, "there is no input `{}` that can be set")
-        self._open().set(self._controls.index(name), float(value))
+        return self._controls.index(name)
 
     def values(self) -> dict[str, float]:
         """The values of all variables where the session stands."""
-        values = self._open().values
+        values = self._open().all_values()
         return {name: values[place] for name, place in self._places.items()}
 
     def save(self) -> bytes:
@@ -126,6 +142,7 @@ class Session:
         if self._native is not None:
             self._native.close()
             self._native = None
+            self._files.close()
 
     def _open(self) -> _native.Session:
         if self._native is None:
@@ -140,22 +157,3 @@ class Session:
 
     def __repr__(self) -> str:
         return "<dovetail.Session, over>" if self._native is None else f"<dovetail.Session at t = {self.time} s>"
-
-
-DEFAULTS: dict[str, Any] = {
-    "integrator_tolerance": None,
-    "solver": None,
-    "parameters": (),
-    "inputs": None,
-    "record": (),
-    "output_interval": None,
-    "interface": None,
-    "strict": False,
-    "initialize": None,
-    "workers": None,
-    "worker_threads": None,
-    "step_timeout": None,
-    "memory_limit": None,
-    "verify": False,
-    "log_fmi_calls": None,
-}

@@ -29,6 +29,12 @@ impl Fields {
 
     /// What is known of a model that is not sound.
     fn of_model(bad: &BadModel) -> Self {
+        let remedies = remedies::all_words(&bad.remedies());
+        let mut subjects = bad
+            .problems
+            .iter()
+            .filter_map(|problem| problem.subject.as_deref());
+        let subject = subjects.next().cloned().unwrap_or_default();
         let choices = bad.problems.iter();
         let mut chosen = choices.filter_map(|problem| match problem.choice.as_deref() {
             Some(GivenChoice::Value { name, .. }) => Some(name.clone()),
@@ -41,6 +47,7 @@ impl Fields {
             named = quoted(message).map(str::to_owned);
         }
         let (system, variable) = match named {
+            _ if subject.variable.is_some() => (subject.system.clone(), subject.variable),
             Some(name) => match name.split_once('.') {
                 Some((system, _)) => (Some(system.to_owned()), Some(name.clone())),
                 None => (Some(name), None),
@@ -49,10 +56,10 @@ impl Fields {
         };
 
         Self {
-            system,
+            system: subject.system.or(system),
             variable,
-            time: time_in(message),
-            remedies: remedies::all_words(&bad.remedies()),
+            time: subject.time,
+            remedies,
         }
     }
 
@@ -70,13 +77,6 @@ impl Fields {
 fn quoted(message: &str) -> Option<&str> {
     let name = message.strip_prefix('`')?;
     name.split_once('`').map(|(name, _)| name)
-}
-
-/// The time that a message names.
-fn time_in(message: &str) -> Option<f64> {
-    let (_, rest) = message.split_once(" at t = ")?;
-    let (time, _) = rest.split_once(" s")?;
-    time.parse().ok()
 }
 
 /// The system in whose table the first problem stands.

@@ -4,6 +4,9 @@
 //! that are written in Python.
 
 mod errors;
+mod findings;
+mod going_back;
+mod measures;
 mod progress;
 mod remedies;
 mod request;
@@ -18,6 +21,9 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(findings::check, module)?)?;
+    module.add_function(wrap_pyfunction!(findings::inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(measures::measured, module)?)?;
     module.add_function(wrap_pyfunction!(system::add_system, module)?)?;
     module.add_function(wrap_pyfunction!(system::remove_system, module)?)?;
     module.add_class::<session::Session>()?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dovetail::Error;
 use dovetail::fmi::{CallLog, InterfaceUse};
-use dovetail::report::{Selection, Variables};
+use dovetail::report::{Selection, Variables, interval_problem};
 use dovetail::scenario::{
     BadModel, Catalog, Choices, Overrides, Placement, Problem, ProcessPool, RunOptions, Scenario,
     Session, SourceText, helpers,
@@ -15,7 +15,7 @@ use dovetail::scenario::{
 use pyo3::prelude::*;
 
 use crate::system::PYTHON_SYSTEMS;
-use crate::waiting::INTERRUPTED;
+use crate::waiting::Stop;
 
 /// The command that the program serves another one with.
 const WORKER: &str = "worker";
@@ -46,21 +46,45 @@ pub(crate) struct Request {
     record: Vec<String>,
     pub output_interval: Option<f64>,
     pub verify: bool,
+    /// Where a page of the run is written.
+    pub report: Option<PathBuf>,
+    /// Simulated seconds for each second of the clock.
+    pub real_time: Option<f64>,
     log_fmi_calls: Option<PathBuf>,
+    /// Whether systems of the model are written in Python.
+    pub python: bool,
     /// The run may be taken back to before its current communication point.
     rewind: bool,
 }
 
 impl Request {
     /// The model, read with the changes made and moved to rest if that is wanted, and how to run it.
-    pub fn read(&self) -> Result<(Scenario, RunOptions), BadModel> {
-        let catalog = Catalog::default().with_source(&PYTHON_SYSTEMS);
-        let mut scenario = self.load(&self.overrides()?, &catalog)?;
-        let options = self.run_options(&scenario)?;
-        if self.steady {
-            scenario.start_at_rest(&options)?;
+    pub fn read(&self, stop: &Stop) -> Result<(Scenario, RunOptions), BadModel> {
+        let mut scenario = self.load(&self.overrides(stop)?)?;
+        self.check_interval(&scenario)?;
+        if let Some(factor) = self
+            .real_time
+            .filter(|factor| !(*factor > 0.0 && factor.is_finite()))
+        {
+            return Err(self.bad(format!(
+                "real_time={factor}: a number above zero is expected"
+            )));
         }
+        let options = self.run_options(&scenario, stop)?;
+        self.start_at_rest(&mut scenario, &options)?;
         Ok((scenario, options))
+    }
+
+    /// Moves the start of the model to where it is at rest, if that is wanted.
+    pub fn start_at_rest(
+        &self,
+        scenario: &mut Scenario,
+        options: &RunOptions,
+    ) -> Result<(), BadModel> {
+        if self.steady {
+            scenario.start_at_rest(options)?;
+        }
+        Ok(())
     }
 
     /// What is to be recorded of a session.
@@ -74,7 +98,17 @@ impl Request {
         selection.map_err(|error| Error::NoSuchVariable(error.to_string()))
     }
 
-    fn load(&self, overrides: &Overrides, catalog: &Catalog) -> Result<Scenario, BadModel> {
+    fn check_interval(&self, scenario: &Scenario) -> Result<(), BadModel> {
+        let (start, stop) = (scenario.start_time, scenario.stop_time);
+        let interval = self.output_interval;
+        let problem = interval.and_then(|interval| interval_problem(interval, start, stop));
+        problem.map_or(Ok(()), |problem| {
+            Err(self.bad(format!("output_interval= {problem}")))
+        })
+    }
+
+    pub fn load(&self, overrides: &Overrides) -> Result<Scenario, BadModel> {
+        let catalog = &Catalog::default().with_source(&PYTHON_SYSTEMS);
         match &self.text {
             None => Scenario::load_with(&self.path, overrides, catalog),
             Some(text) => {
@@ -87,7 +121,7 @@ impl Request {
         }
     }
 
-    fn overrides(&self) -> Result<Overrides, BadModel> {
+    pub fn overrides(&self, stop: &Stop) -> Result<Overrides, BadModel> {
         Ok(Overrides {
             values: self.set.clone(),
             parameter_files: self.parameters.clone(),
@@ -97,11 +131,18 @@ impl Request {
             strict: self.strict,
             interface: self.interface_use()?,
             record: self.record.clone(),
-            helpers: Some(self.child()?),
+            helpers: Some(self.child(stop)?),
             fmi_log: self.log_fmi_calls.clone(),
             probe_tolerance: self.probe_tolerance(),
             ..Overrides::default()
         })
+    }
+
+    /// So long a call may take in this process; where systems live in others, those are watched there.
+    pub fn step_limit(&self) -> Result<Option<Duration>, BadModel> {
+        Ok(self
+            .time_limit()?
+            .filter(|_| self.workers.as_deref() != Some("processes")))
     }
 
     fn interface_use(&self) -> Result<Option<InterfaceUse>, BadModel> {
@@ -127,7 +168,7 @@ impl Request {
         asked.map(|tolerance| tolerance.clamp(1e-12, 1e-4))
     }
 
-    fn run_options(&self, scenario: &Scenario) -> Result<RunOptions, BadModel> {
+    pub fn run_options(&self, scenario: &Scenario, stop: &Stop) -> Result<RunOptions, BadModel> {
         let mut choices = Choices::default();
         for (key, value) in &self.options {
             choices.set(key, value);
@@ -138,14 +179,14 @@ impl Request {
             .map_err(|error| self.bad(format!("log_fmi_calls: {error}")))?;
 
         Ok(RunOptions {
-            placement: self.placement(scenario)?,
+            placement: self.placement(scenario, stop)?,
             fmi_log,
             goes_back: self.rewind,
             ..scenario.options(&choices)?
         })
     }
 
-    fn placement(&self, scenario: &Scenario) -> Result<Placement, BadModel> {
+    fn placement(&self, scenario: &Scenario, stop: &Stop) -> Result<Placement, BadModel> {
         let threads = match self.worker_threads {
             None => None,
             Some(number) => Some(NonZeroUsize::new(number).ok_or_else(|| {
@@ -153,12 +194,20 @@ impl Request {
             })?),
         };
 
+        if self.memory_limit.is_some() && self.workers.as_deref() != Some("processes") {
+            return Err(self.bad(
+                "memory_limit= goes with workers=\"processes\": here it would be one of the whole interpreter"
+                    .to_owned(),
+            ));
+        }
         match (self.workers.as_deref(), threads) {
             // Where runs follow one another an FMU that can be used once in a process gets a new one each time.
-            (None | Some("auto"), None) if scenario.has_single_instances() => self.processes(),
+            (None | Some("auto"), None) if scenario.has_single_instances() && !self.python => {
+                self.processes(stop)
+            }
             (None | Some("auto"), None) => Ok(Placement::Auto),
             (None | Some("threads"), threads) => Ok(Placement::Threads(threads)),
-            (Some("processes"), None) => self.processes(),
+            (Some("processes"), None) => self.processes(stop),
             (Some("mpi"), _) => Err(self.bad(
                 "workers=\"mpi\": ranks are started by mpirun, with the program `dovetail`; here \
                  systems run in \"threads\" or \"processes\""
@@ -173,8 +222,8 @@ impl Request {
         }
     }
 
-    fn processes(&self) -> Result<Placement, BadModel> {
-        Ok(Placement::Processes(self.child()?))
+    pub fn processes(&self, stop: &Stop) -> Result<Placement, BadModel> {
+        Ok(Placement::Processes(self.child(stop)?))
     }
 
     fn time_limit(&self) -> Result<Option<Duration>, BadModel> {
@@ -199,7 +248,7 @@ impl Request {
     }
 
     /// The program as a child, in which FMUs are tried out or live.
-    fn child(&self) -> Result<ProcessPool, BadModel> {
+    fn child(&self, stop: &Stop) -> Result<ProcessPool, BadModel> {
         let arguments = self.worker_arguments();
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let limit = self.time_limit()?;
@@ -207,12 +256,12 @@ impl Request {
             self.program.clone(),
             &arguments,
             limit,
-            &INTERRUPTED,
+            stop.clone(),
         ))
     }
 
     /// A refusal of what Python asks for.
-    fn bad(&self, why: String) -> BadModel {
+    pub fn bad(&self, why: String) -> BadModel {
         BadModel {
             source: SourceText {
                 path: self.path.display().to_string(),

@@ -1,10 +1,14 @@
 //! Runs: from a request to columns that NumPy owns.
 
-use std::sync::atomic::AtomicBool;
+use std::path::Path;
+use std::sync::Arc;
 
-use dovetail::core::Error as RunError;
-use dovetail::{Error, Executed, Execution, Keep, Observer};
+use dovetail::core::{Error as RunError, SignalKind, Source};
+use dovetail::report::{Kind, Origin, Selection, Variable};
+use dovetail::scenario::Scenario;
+use dovetail::{Error, Executed, Execution, Keep, Observer, RealTime, drawn_selection, run_page};
 use numpy::PyArray1;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -13,7 +17,7 @@ use crate::progress::Reached;
 use crate::remedies;
 use crate::request::Request;
 use crate::system::first_exception;
-use crate::waiting::wait_for;
+use crate::waiting::{Stop, Wait};
 
 /// Runs a model. What it leaves behind, as a dictionary: `time`, `names`, `columns`, `summary` (JSON), `error` (fields of
 /// the exception to be raised, if the run failed), `cause` (an exception of a system in Python), `interrupted`.
@@ -27,14 +31,27 @@ pub(crate) fn run<'py>(
     look: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let reached = Reached::default();
-    let share = Share::default();
+    let share = Arc::new(Share::default());
+    let stop = Stop::default();
+    let limit = request.step_limit().map_err(|bad| bad_model(py, bad))?;
     let show = |py: Python<'_>| match (&look, share.of(reached.time())) {
         (Some(look), Some(share)) => look.call1(py, (share,)).map(drop),
         _ => Ok(()),
     };
-    let work = |stop: &AtomicBool| execute(&request, &share, reached.clone(), stop);
-    let waited = wait_for(py, work, show)?;
+    let wait = Wait {
+        stop: &stop,
+        systems: &systems,
+        limit,
+    };
+    let (course, noted, stopped) = (reached.clone(), share.clone(), stop.clone());
+    let work = move || execute(&request, &noted, course, &stopped);
+    let waited = wait.for_work(py, work, show)?;
     let cause = first_exception(&systems);
+    let interrupted = match waited.raised {
+        None => false,
+        Some(raised) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => true,
+        Some(raised) => return Err(raised),
+    };
 
     let done = waited.answer.map_err(|error| {
         let refused = match error {
@@ -44,10 +61,10 @@ pub(crate) fn run<'py>(
         refused.set_cause(py, cause.as_ref().map(|cause| cause.clone_ref(py)));
         refused
     });
-    if waited.interrupted && done.is_err() {
-        return Err(pyo3::exceptions::PyKeyboardInterrupt::new_err(()));
+    if interrupted && done.is_err() {
+        return Err(PyKeyboardInterrupt::new_err(()));
     }
-    outcome(py, done?, cause, waited.interrupted)
+    outcome(py, done?, cause, interrupted)
 }
 
 /// From when to when a run goes, once that is known.
@@ -61,50 +78,100 @@ impl Share {
     }
 }
 
+fn not_written(request: &Request, path: &Path, error: &std::io::Error) -> Error {
+    let path = path.display();
+    Error::Model(request.bad(format!("report={path} cannot be written: {error}")))
+}
+
+/// A run that is over, and which of its variables are held between communication times.
+struct Done {
+    executed: Executed,
+    held: Vec<String>,
+}
+
+/// The variables that are held, and not continuous: truth values, integers, and what a controller sets.
+fn held_variables(scenario: &Scenario, selection: &Selection) -> Vec<String> {
+    let connections = &scenario.connections;
+    let interfaces = connections.interfaces().iter();
+    let outputs = interfaces.flat_map(|interface| &interface.outputs);
+    let discrete: Vec<bool> = outputs
+        .map(|output| output.kind != SignalKind::Continuous)
+        .collect();
+    let is_held = |variable: &&Variable| match variable.kind {
+        Kind::Output => discrete[variable.stacked(connections)],
+        Kind::Input => match connections.sources()[variable.stacked(connections)] {
+            Source::Output(output) => discrete[output],
+            Source::Constant(_) => false,
+        },
+        Kind::State | Kind::Signal => false,
+    };
+    let held = selection.variables().iter().filter(is_held);
+    held.map(|variable| variable.name.clone()).collect()
+}
+
 /// The run itself, without the interpreter.
 fn execute(
     request: &Request,
     share: &Share,
     mut reached: Reached,
-    stop: &AtomicBool,
-) -> Result<Executed, Error> {
-    let (scenario, options) = request.read()?;
+    stop: &Stop,
+) -> Result<Done, Error> {
+    let (scenario, options) = request.read(stop)?;
     reached.note(scenario.start_time);
     let _ = share.0.set((scenario.start_time, scenario.stop_time));
     let session = scenario.session(&options)?;
     let selection = request.selection(&scenario, &session)?;
-    let observers: Vec<&mut dyn Observer> = vec![&mut reached];
+    let draw = || drawn_selection(&scenario, &session, &selection);
+    let drawn = request.report.as_ref().map(|_| draw());
+    let mut pace = request.real_time.map(|factor| RealTime::new(factor, stop));
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut reached];
+    observers.extend(pace.as_mut().map(|pace| pace as &mut dyn Observer));
     let execution = Execution {
         keep: Keep::Shown,
         output_interval: request.output_interval,
         verify: request.verify,
+        drawn,
         observers,
         ..Execution::default()
     };
-    let mut done = execution.run(&scenario, session, &options, &selection, stop);
-    remedies::word_summary(&mut done.summary);
-    Ok(done)
+    let mut executed = execution.run(&scenario, session, &options, &selection, stop);
+    if let Some(pace) = &pace {
+        pace.summarize(&mut executed.summary);
+    }
+    if let Some(path) = &request.report {
+        let page = run_page(&scenario, &executed, &[], &Origin::default()).unwrap_or_default();
+        std::fs::write(path, page).map_err(|error| not_written(request, path, &error))?;
+    }
+    remedies::word_summary(&mut executed.summary);
+    Ok(Done {
+        held: held_variables(&scenario, &selection),
+        executed,
+    })
 }
 
 fn outcome<'py>(
     py: Python<'py>,
-    done: Executed,
+    done: Done,
     cause: Option<PyErr>,
     interrupted: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let Done {
+        executed: done,
+        held,
+    } = done;
     let (names, times, columns) = done.trajectory.unwrap_or_default().into_parts();
     let columns = columns.into_iter().map(|column| array(py, column));
     let columns: Vec<_> = columns.collect::<PyResult<_>>()?;
     let outcome = PyDict::new(py);
     outcome.set_item("time", array(py, times)?)?;
     outcome.set_item("names", names)?;
+    outcome.set_item("held", held)?;
     outcome.set_item("columns", PyList::new(py, columns)?)?;
     outcome.set_item("summary", done.summary.to_json().to_string())?;
     outcome.set_item("text", done.summary.to_text())?;
-    let fields = done
-        .failure
-        .as_ref()
-        .map(|failure: &RunError| Fields::of_run(failure));
+    // What was interrupted has not failed.
+    let failure = done.failure.as_ref().filter(|_| !interrupted);
+    let fields = failure.map(|failure: &RunError| Fields::of_run(failure));
     let fields = fields.map(|fields| fields.into_dict(py)).transpose()?;
     outcome.set_item("error", fields)?;
     outcome.set_item("cause", cause.map(|cause| cause.into_value(py)))?;

@@ -1,22 +1,21 @@
 //! A run that is stepped by hand. It lives in a thread of its own, which is told what to do and answers.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::Builder;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use dovetail::core::{Ending, Exchange, Observer};
 use dovetail::report::{LastRow, Recorder, Variables};
 use dovetail::scenario::{BadModel, Scenario, SteppedSession, SteppingError};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{Fields, bad_model, exception};
+use crate::going_back::misled;
 use crate::remedies;
 use crate::request::Request;
 use crate::system::{first_exception, system};
-use crate::waiting::{GRACE_PERIOD, INTERRUPTED, PAUSE, STACK};
+use crate::waiting::{Stop, Wait, Waited, start};
 
 /// What the thread is told.
 enum Order {
@@ -49,7 +48,8 @@ struct Present {
 pub(crate) struct Session {
     orders: Mutex<Option<Sender<Order>>>,
     answers: Mutex<Receiver<Answer>>,
-    stop: Arc<AtomicBool>,
+    stop: Stop,
+    limit: Option<Duration>,
     systems: Vec<u64>,
     hand: Option<u64>,
     #[pyo3(get)]
@@ -58,7 +58,6 @@ pub(crate) struct Session {
     stop_time: f64,
     #[pyo3(get)]
     time: f64,
-    #[pyo3(get)]
     values: Vec<f64>,
 }
 
@@ -74,17 +73,15 @@ impl Session {
     ) -> PyResult<Self> {
         let (orders, told) = channel();
         let (answer, answers) = channel();
-        let stop = Arc::new(AtomicBool::new(false));
+        let limit = request.step_limit().map_err(|bad| bad_model(py, bad))?;
+        let stop = Stop::default();
         let raised = stop.clone();
-        let thread = Builder::new().name("dovetail".to_owned()).stack_size(STACK);
-        let live = move || serve(&request, &told, &answer, &raised);
-        thread.spawn(live).map_err(|error| {
-            PyRuntimeError::new_err(format!("no thread could be started for a session: {error}"))
-        })?;
+        start(move || serve(&request, &told, &answer, &raised))?;
         let mut session = Self {
             orders: Mutex::new(Some(orders)),
             answers: Mutex::new(answers),
             stop,
+            limit,
             systems,
             hand,
             names: Vec::new(),
@@ -102,10 +99,22 @@ impl Session {
             .map(|(ended, _)| ended)
     }
 
-    /// Sets an output of the hand.
-    fn set(&mut self, py: Python<'_>, output: usize, value: f64) -> PyResult<()> {
+    /// The value of a variable where the session stands.
+    fn value(&self, place: usize) -> f64 {
+        self.values.get(place).copied().unwrap_or(f64::NAN)
+    }
+
+    /// Those of all of them.
+    fn all_values(&self) -> Vec<f64> {
+        self.values.clone()
+    }
+
+    /// Sets outputs of the hand.
+    fn set(&mut self, py: Python<'_>, outputs: Vec<(usize, f64)>) -> PyResult<()> {
         if let Some(hand) = self.hand.and_then(system) {
-            hand.set_value(output, value);
+            for (output, value) in outputs {
+                hand.set_value(output, value);
+            }
         }
         self.order(py, Order::Refresh).map(drop)
     }
@@ -136,6 +145,13 @@ impl Session {
 }
 
 impl Session {
+    /// Nobody listens to the thread any longer.
+    fn give_up(&mut self) {
+        let orders = self.orders.get_mut();
+        orders.unwrap_or_else(PoisonError::into_inner).take();
+        self.answers = Mutex::new(channel().1);
+    }
+
     fn order(&mut self, py: Python<'_>, order: Order) -> PyResult<(Option<&'static str>, Vec<u8>)> {
         let orders = self
             .orders
@@ -155,15 +171,23 @@ impl Session {
 
     /// Waits for the answer, without the interpreter's lock and with an eye on Ctrl-C.
     fn wait(&mut self, py: Python<'_>) -> PyResult<(Option<&'static str>, Vec<u8>)> {
-        let stop = &self.stop;
+        let wait = Wait {
+            stop: &self.stop,
+            systems: &self.systems,
+            limit: self.limit,
+        };
         let answers = &self.answers;
-        let (answer, raised) = py.detach(|| {
+        let heard = py.detach(|| {
             let answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
-            listen(&answers, stop)
+            wait.for_answer(&answers, |_| Ok(()))
         });
-        stop.store(false, Ordering::Relaxed);
-        INTERRUPTED.store(false, Ordering::Relaxed);
-        dovetail::fmi::permit_steps();
+        let Waited { answer, raised } = match heard {
+            Ok(waited) => waited,
+            Err(error) => {
+                self.give_up();
+                return Err(error);
+            }
+        };
         let cause = first_exception(&self.systems);
         let caused = |error: PyErr| {
             error.set_cause(py, cause);
@@ -171,7 +195,7 @@ impl Session {
         };
 
         let done = match answer {
-            Some(Answer::Present(present)) => {
+            Answer::Present(present) => {
                 self.time = present.time;
                 self.values = present.values;
                 if let Some((names, stop_time)) = present.start {
@@ -179,46 +203,21 @@ impl Session {
                 }
                 (present.ended, Vec::new())
             }
-            Some(Answer::Saved(bytes)) => (None, bytes),
-            Some(Answer::Refused(bad)) => return Err(caused(bad_model(py, bad))),
-            Some(Answer::Failed(error)) => {
+            Answer::Saved(bytes) => (None, bytes),
+            Answer::Refused(_) | Answer::Failed(_) if raised.is_some() => (None, Vec::new()),
+            Answer::Refused(bad) => return Err(caused(bad_model(py, bad))),
+            Answer::Failed(error) => {
                 let message = remedies::advised(&(&error).into());
                 let fields = Fields::of_run(&error);
                 return Err(caused(exception(py, "RunError", &message, fields)));
-            }
-            None => {
-                let message = "BUG: the engine has failed; its message is above";
-                return Err(PyRuntimeError::new_err(message));
             }
         };
         raised.map_or(Ok(done), Err)
     }
 }
 
-/// The answer, and what a signal handler has raised meanwhile.
-fn listen(answers: &Receiver<Answer>, stop: &AtomicBool) -> (Option<Answer>, Option<PyErr>) {
-    let mut raised: Option<PyErr> = None;
-    let mut since = None;
-    loop {
-        match answers.recv_timeout(PAUSE) {
-            Ok(answer) => return (Some(answer), raised),
-            Err(RecvTimeoutError::Disconnected) => return (None, raised),
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-        if let Err(error) = Python::attach(|py| py.check_signals()) {
-            stop.store(true, Ordering::Relaxed);
-            INTERRUPTED.store(true, Ordering::Relaxed);
-            raised.get_or_insert(error);
-            since.get_or_insert_with(std::time::Instant::now);
-        }
-        if since.is_some_and(|since: std::time::Instant| since.elapsed() > GRACE_PERIOD) {
-            dovetail::fmi::abandon_steps();
-        }
-    }
-}
-
 /// The life of the thread.
-fn serve(request: &Request, orders: &Receiver<Order>, answer: &Sender<Answer>, stop: &AtomicBool) {
+fn serve(request: &Request, orders: &Receiver<Order>, answer: &Sender<Answer>, stop: &Stop) {
     if let Err(bad) = live(request, orders, answer, stop) {
         let _ = answer.send(Answer::Refused(bad));
     }
@@ -228,9 +227,21 @@ fn live(
     request: &Request,
     orders: &Receiver<Order>,
     answer: &Sender<Answer>,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<(), BadModel> {
-    let (scenario, options) = request.read()?;
+    let (scenario, options) = request.read(stop)?;
+    if options.goes_back
+        && let Some(name) = misled(&scenario, &options, stop)
+    {
+        let text = format!(
+            "rewind=True: `{name}` does not move as it should once it is told that the run may go back to before its current point \
+             (noSetFMUStatePriorToCurrentPoint = false)"
+        );
+        let mut refused = scenario.refuse(text.into());
+        let problems = std::mem::take(&mut refused.problems).into_iter();
+        refused.problems = problems.map(|problem| problem.of_system(&name)).collect();
+        return Err(refused);
+    }
     let mut run = scenario.stepped_session(&options)?;
     if options.goes_back
         && let Err(why) = run.save()
@@ -262,7 +273,7 @@ fn carry_out(
     scenario: &Scenario,
     run: &mut SteppedSession<'_>,
     order: Order,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Answer, SteppingError> {
     let mut ended = None;
     match order {

@@ -1,5 +1,6 @@
 """The notebooks and the examples of the chapter in the manual run."""
 
+import importlib.util
 import json
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ from conftest import ROOT
 
 NOTEBOOKS = sorted((ROOT / "python" / "notebooks").glob("*.ipynb"))
 CHAPTER = ROOT / "book" / "src" / "python.md"
+BLOCKS = re.findall(r"```python\n(.*?)```", CHAPTER.read_text(encoding="utf-8"), re.DOTALL)
 
 
 def runs(blocks: list[str], where: str) -> dict[str, Any]:
@@ -30,10 +32,19 @@ def test_notebooks_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs(["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"], path.name)
 
 
+def test_the_first_example_beside_that_of_fmpy_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fmus: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plant.fmu").symlink_to(fmus / "Prey-fmi2.fmu")
+    blocks = [block for block in BLOCKS if '"plant.fmu"' in block]
+    theirs, ours = blocks
+    assert "fmpy" in theirs and len(ours.splitlines()) <= len(theirs.splitlines())
+    assert runs([ours], "python.md")["result"].verdict
+    if importlib.util.find_spec("fmpy") is not None:
+        assert len(runs([theirs], "python.md")["result"])
+
+
 def test_the_examples_of_the_manual_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    text = CHAPTER.read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) > 5
-    runs([block for block in blocks if "import fmpy" not in block and "plant.fmu" not in block], "python.md")
+    assert len(BLOCKS) > 5
+    runs([block for block in BLOCKS if "import fmpy" not in block and "plant.fmu" not in block], "python.md")

@@ -79,6 +79,33 @@ def test_values_between_rows_follow_the_solution() -> None:
         result.at(21.0)
 
 
+def test_what_an_event_sets_is_held_between_rows() -> None:
+    model = dovetail.Model(stop_time=2.0)
+    model.add_equations(
+        "clock", states={"x": 0.0}, discrete={"on": 0.0}, equations="der(x) = 1", outputs={"on": "on"}
+    ).add_event(at=0.55, set={"clock.on": 1.0})
+    r = dovetail.run(model, method="jacobi", step=0.1)
+    times = np.linspace(0.0, 2.0, 997)
+    values = r.at(times, "events.clock_on")
+    assert set(np.unique(values)) == {0.0, 1.0}
+    assert (values == (times >= 0.55)).all()
+
+
+def test_values_at_many_times_are_those_at_each() -> None:
+    r = dovetail.run(example("mechanical"), stop_time=3.0)
+    times = np.linspace(r.time[0], r.time[-1], 101)
+    for name in r.names:
+        assert r.at(times, name) == pytest.approx([r.at(time, name) for time in times], abs=0.0)
+
+
+def test_a_page_is_written_and_a_run_paced(tmp_path: Path) -> None:
+    r = dovetail.run(example("car"), stop_time=0.2, real_time=1.0, report=tmp_path / "page.html")
+    assert r.summary["real_time"]["factor"] == 1.0
+    assert "car.v" in (tmp_path / "page.html").read_text()
+    with pytest.raises(dovetail.ModelError, match="real_time"):
+        dovetail.run(example("car"), real_time=0.0)
+
+
 def test_values_and_options_are_those_of_the_command_line() -> None:
     result = dovetail.run(example("car"), set={"car.m": 900.0}, stop_time=5.0, record="car.*", method="jacobi", step=0.01)
     assert all(name.startswith("car.") for name in result)
@@ -173,6 +200,32 @@ def test_others_run_while_a_model_runs() -> None:
 def test_the_module_needs_numpy_alone_and_loads_quickly() -> None:
     code = "import sys, dovetail; assert not {'pandas', 'matplotlib', 'IPython'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_module_loads_within_a_third_of_a_second_of_cpu() -> None:
+    code = "import numpy, time; begun = time.process_time(); import dovetail; print(time.process_time() - begun)"
+    least = min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(5))
+    assert least < 0.3
+
+
+def test_a_large_result_is_there_once() -> None:
+    code = """
+import dovetail
+model = dovetail.Model(stop_time=1.0)
+model.add_equations("a", states={"x": 1.0}, equations="der(x) = -x", outputs={"y": "2*x"})
+r = dovetail.run(model, method="jacobi", step=0.1, output_interval=2.5e-7, progress=False)
+def memory(key):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(key)) << 10
+columns = sum(r[name].nbytes for name in r.names) + r.time.nbytes
+before = memory("VmRSS")
+kept = [r[name] for name in r.names] + [r.time]
+assert memory("VmRSS") - before < 1 << 20
+print(columns, before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    columns, resident = map(int, done.stdout.split())
+    assert columns > 90 << 20
+    assert resident < 1.5 * columns + (100 << 20)
 
 
 def test_the_console_script_is_the_program() -> None:

@@ -111,6 +111,35 @@ def test_misuse_is_answered_in_a_sentence() -> None:
             s.restore(b"nonsense")
 
 
+def test_several_inputs_are_set_at_once_and_unknown_arguments_refused() -> None:
+    with dovetail.Session(tank()) as s:
+        s.set({"tank.flow": 2.0})
+        assert s["tank.now"] == 4.0
+        assert s.values()["tank.now"] == 4.0
+    with pytest.raises(TypeError, match="did you mean stop_time="):
+        dovetail.Session(tank(), stop_tim=3)  # type: ignore[call-arg]
+
+
+def test_a_table_of_inputs_is_there_for_as_long_as_a_session() -> None:
+    model = tank()
+    with dovetail.Session(model, rewind=True, inputs={"time": np.linspace(0, 10, 2001), "tank.flow": np.linspace(0, 10, 2001)}, controls=[]) as s:
+        saved = s.save()
+        s.step_until(9.0)
+        there = s["tank.level"]
+        s.restore(saved)
+        s.step_until(9.0)
+        assert s["tank.level"] == pytest.approx(there, rel=1e-12)
+
+
+def test_an_fmu_that_is_misled_by_rewind_is_refused_with_the_reason(fmus: Path) -> None:
+    model = dovetail.Model(stop_time=10.0).add_fmu("prey", fmus / "habits" / "fmi2-literal-flag.fmu")
+    with pytest.raises(dovetail.ModelError, match="noSetFMUStatePriorToCurrentPoint") as caught:
+        dovetail.Session(model, rewind=True)
+    assert caught.value.system == "prey"
+    with dovetail.Session(model) as s:
+        s.step_until(1.0)
+
+
 def test_a_system_that_cannot_go_back_is_refused_by_name() -> None:
     class Forward:
         inputs, output_names = ["u"], ["y"]

@@ -1,6 +1,8 @@
 """Systems written in Python: every method that they permit, and what they may do wrong."""
 
+import copy
 import gc
+import math
 import traceback
 from pathlib import Path
 from typing import Any
@@ -221,7 +223,7 @@ def test_a_class_that_lacks_something_is_refused_when_it_is_added() -> None:
         model.add_system("mute", type("Mute", (), {"step": lambda *_: 0})())
 
 
-def test_feedthrough_is_found_by_asking() -> None:
+def test_outputs_depend_at_once_on_inputs_unless_that_is_ruled_out() -> None:
     class Mixed:
         inputs = ["a", "b"]
         states = {"x": 1.0}
@@ -235,7 +237,112 @@ def test_feedthrough_is_found_by_asking() -> None:
 
     from dovetail._describe import describe
 
-    assert describe("mixed", Mixed, None, None, None, None)["feedthrough"] == [[], [1]]
+    def of(system: Any) -> Any:
+        return describe("mixed", system, None, None, None, None)["feedthrough"]
+
+    class Blind(Mixed):
+        def outputs(self, t: float, x: np.ndarray, u: np.ndarray) -> Any:
+            return [x[0], t]
+
+    class Declared(Mixed):
+        feedthrough = {"direct": ["b"]}
+
+    assert of(Mixed) == [[0, 1], [0, 1]]
+    assert of(Blind) == [[], []]
+    assert of(Declared) == [[], [1]]
+
+
+@pytest.mark.parametrize("answer", [lambda u: max(0.0, u), lambda u: 1.0 if u > 0 else 0.0, lambda u: 0.5 * u])
+@pytest.mark.parametrize("method", ["jacobi", "predictive"])
+def test_start_values_follow_outputs_that_compare(answer: Any, method: str) -> None:
+    class Limiter:
+        inputs, output_names = ["u"], ["y"]
+
+        def derivatives(self, t: float, x: np.ndarray, u: np.ndarray) -> Any:
+            return []
+
+        def outputs(self, t: float, x: np.ndarray, u: np.ndarray) -> Any:
+            return answer(u[0])
+
+    model = dovetail.Model(stop_time=1.0).add_system("limiter", Limiter)
+    model.add_equations("source", states={"x": 3.0}, equations="der(x) = 0", outputs={"y": "x"}).connect("source.y", "limiter.u")
+    assert dovetail.run(model, method=method, step=0.1)["limiter.y"][0] == answer(3.0)
+
+
+def test_a_controller_that_steps_sees_the_plant_at_the_start() -> None:
+    class Proportional:
+        inputs, output_names = ["y"], ["u"]
+
+        def step(self, t: float, h: float, u: np.ndarray) -> Any:
+            return -2.0 * u[0]
+
+    model = dovetail.Model(stop_time=1.0)
+    model.add_equations("plant", inputs=["u"], states={"y": 3.0}, equations="der(y) = u - y", outputs={"y": "y"})
+    model.add_system("controller", Proportional).connect("plant.y", "controller.y").connect("controller.u", "plant.u")
+    assert dovetail.run(model, method="jacobi", step=0.1)["controller.u"][0] == -6.0
+
+
+def test_differences_are_one_sided_at_the_edge_of_where_a_model_is_defined() -> None:
+    class Filling:
+        states = {"x": 0.0}
+        inputs, output_names = ["u"], ["y"]
+
+        def derivatives(self, t: float, x: np.ndarray, u: np.ndarray) -> Any:
+            return [1.0 + math.sqrt(t) - u[0]]
+
+        def outputs(self, t: float, x: np.ndarray, u: np.ndarray) -> Any:
+            return math.sqrt(1.0 + t) + x[0]
+
+    model = dovetail.Model(stop_time=1.0).add_system("tank", Filling)
+    model.add_equations("other", inputs=["u"], states={"z": 0.0}, equations="der(z) = u - z", outputs={"z": "z"})
+    model.connect("tank.y", "other.u").connect("other.z", "tank.u")
+    for method in METHODS:
+        assert dovetail.run(model, method=method, step=0.05).last("tank.x") > 0.5
+
+
+def test_an_exception_while_an_answer_is_read_is_kept() -> None:
+    def numbers() -> Any:
+        yield 1 / 0
+
+    with pytest.raises(dovetail.Error) as caught:
+        dovetail.run(plant(lambda t: numbers()), method="jacobi", step=0.1)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_copies_of_a_model_keep_its_systems() -> None:
+    def made() -> dovetail.Model:
+        original = coupled(Prey)
+        return copy.deepcopy(original)
+
+    model = made()
+    gc.collect()
+    assert dovetail.run(model, method="jacobi", step=0.1, stop_time=1.0).last("prey.p") > 0.0
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    model = dovetail.Model(stop_time=np.float64(1.0))
+    model.add_equations("a", states={"x": np.int64(3)}, parameters={"k": np.float32(0.5)}, equations="der(x) = -k*x", outputs={"y": "x"})
+    text = model.to_toml()
+    assert "x = 3 " in text and "k = 0.5 " in text
+    from dovetail._run import text as as_text
+
+    assert (as_text(np.int64(3)), as_text(np.bool_(True)), as_text(np.array([1, 2]))) == ("3", "true", "[1, 2]")
+    model.connect("time-1.5", "a.u")
+    assert 'value = "time-1.5"' in model.to_toml()
+
+
+def test_systems_in_python_are_checked_inspected_and_compared() -> None:
+    model = coupled(Prey)
+    checked = dovetail.check(model)
+    assert checked["systems"]["prey"]["states"] == 1 and "predictive" in checked["methods"]
+    assert dovetail.inspect(model)["systems"]["prey"]["source"] == "python"
+    with pytest.raises(dovetail.ModelError, match="no reference"):
+        dovetail.compare(model)
+    exact = dovetail.run(model, method="predictive", tolerance=1e-10)
+    coarse, fine = dovetail.compare(model, method="jacobi", step=[0.1, 0.05], reference=exact)
+    assert coarse["error"]["prey.p"]["nrmse"] > 1.5 * fine["error"]["prey.p"]["nrmse"]
+    with pytest.raises(dovetail.RunError, match="not within"):
+        dovetail.compare(model, method="jacobi", step=0.1, reference=exact, within=1e-9)
 
 
 def test_a_model_is_saved_and_runs_as_a_file(tmp_path: Path) -> None:
@@ -252,16 +359,37 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
-def test_a_thousand_runs_take_no_more_memory_than_a_hundred() -> None:
-    model = controlled(Controller)
+def raises(t: float) -> list[float]:
+    raise ValueError("no")
 
+
+def run_of(kind: str, fmus: Path) -> None:
+    if kind == "session":
+        with dovetail.Session(controlled(Controller), method="jacobi", step=0.5, rewind=True) as s:
+            s.step_until(1.0)
+            s.restore(s.save())
+        return
+    models = {
+        "fine": lambda: controlled(Controller),
+        "raises": lambda: plant(raises),
+        "nan": lambda: plant(lambda t: [float("nan")]),
+        "fmu": lambda: fmus / "Prey-fmi2.fmu",
+    }
+    try:
+        dovetail.run(models[kind](), method="jacobi", step=0.5, stop_time=2.0)
+    except dovetail.Error:
+        assert kind in ("raises", "nan")
+
+
+@pytest.mark.parametrize("kind, runs", [("fine", 1000), ("raises", 1000), ("nan", 1000), ("session", 1000), ("fmu", 100)])
+def test_many_runs_take_no_more_memory_than_a_few(kind: str, runs: int, fmus: Path) -> None:
     def many(runs: int) -> int:
         for _ in range(runs):
-            dovetail.run(model, method="jacobi", step=0.5)
+            run_of(kind, fmus)
         gc.collect()
         return resident()
 
-    many(100)
-    before = many(100)
-    after = many(800)
+    many(runs // 10)
+    before = many(runs // 10)
+    after = many(runs - runs // 5)
     assert after - before < 4 << 20

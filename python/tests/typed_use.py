@@ -22,6 +22,12 @@ def use() -> float:
     result: dovetail.Result = dovetail.run(model, method="predictive", tolerance=1e-6, record=["plant.*"])
     column: npt.NDArray[np.float64] = result["plant.x"]
     names: list[str] = result.warnings
+    runs: list[dict[str, object]] = dovetail.compare(model, method=["jacobi"], step=[0.1, 0.05], reference=result)
+    table = dovetail.sweep("model.toml", vary={"plant.k": "1:2:3"}, keep="final")
+    with dovetail.Session(model, rewind=True, step=0.1) as session:
+        session.set({"plant.u": 1.0})
+        value: float = session["plant.x"]
+    print(runs, table["plant.k"], value, dovetail.check(model)["methods"], dovetail.inspect(model)["systems"])
     try:
         dovetail.run("model.toml", set={"plant.k": 2.0}, inputs={"time": [0.0], "plant.u": [1.0]})
     except dovetail.RunError as error:

@@ -2,6 +2,7 @@
 
 mod json;
 
+use dovetail::findings::check_findings;
 use dovetail::guaranteed::Interval;
 use dovetail::report::{Alignment, Table, paragraph};
 use dovetail::scenario::{RunOptions, Scenario};
@@ -38,7 +39,7 @@ fn check_model(arguments: &CheckArguments) -> Result<(), Failure> {
     scenario.start(&options)?;
 
     if arguments.json {
-        return output::print_json(&json::findings(&scenario, &options, chosen)?);
+        return output::print_json(&check_findings(&scenario, &options, chosen)?);
     }
     let findings = findings(&scenario, &options, chosen)?;
     if arguments.quiet {

@@ -1,18 +1,17 @@
 //! `dovetail inspect`: what a model consists of; what an FMU says of itself, and which of that is true.
 
-mod json;
 mod model;
 
 use std::borrow::Borrow;
 
-use dovetail::core::{Capabilities, Interface, SignalKind};
-use dovetail::fmi::description::{Causality, Description, Variable};
-use dovetail::fmi::{
-    Capability, Finding, FmuCapabilities, InputMode, InterfaceUse, OutputSlopes, PreparedFmu,
+use dovetail::core::Interface;
+use dovetail::findings::{
+    FoundFmu, PermittedMethods, causality, inputs, inspection, is_parameter, slopes,
 };
+use dovetail::fmi::description::{Causality, Description, Variable};
+use dovetail::fmi::{Capability, Finding, FmuCapabilities, InterfaceUse};
 use dovetail::report::{Alignment, LINE, Table, paragraph};
-use dovetail::scenario::{Choices, Overrides, RunOptions, Scenario};
-use serde_json::{Value, json};
+use dovetail::scenario::{Choices, Overrides, Scenario};
 
 use crate::arguments::{InspectArguments, InterfaceArgument};
 use crate::failure::Failure;
@@ -32,86 +31,21 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
     };
     let scenario = Scenario::load(&arguments.file, &changes)?;
     let options = scenario.options(&Choices::default())?;
-    let fmus = found(
-        &scenario,
-        &scenario.capabilities_of_systems(&options)?,
-        arguments,
-    );
-    let methods = Methods::of(&scenario, &options);
+    let capabilities = scenario.capabilities_of_systems(&options)?;
+    let tried = !arguments.without_running;
+    let fmus = FoundFmu::of(&scenario, &capabilities, arguments.all, tried);
+    let methods = PermittedMethods::of(&scenario, &options);
 
     if arguments.json {
-        let json = all_as_json(&scenario, &fmus, &methods);
-        return output::print_json(&json);
+        return output::print_json(&inspection(&scenario, &fmus, &methods, "program"));
     }
     output::print(&text(&scenario, &fmus, &methods))
 }
 
-fn all_as_json(scenario: &Scenario, fmus: &[Found<'_>], methods: &Methods) -> Value {
-    let fmus: Vec<Value> = fmus.iter().map(Found::to_json).collect();
-    json!({
-        "model": scenario.name,
-        "start_time": scenario.start_time,
-        "stop_time": scenario.stop_time,
-        "systems": model::systems_json(scenario),
-        "connections": model::connections_json(scenario),
-        "algebraic_loops": scenario.algebraic_loops(),
-        "units": fmus,
-        "methods": methods.permitted,
-        "auto": methods.chosen,
-        "reason": methods.reason,
-        "warnings": scenario.warnings,
-    })
-}
-
-/// The FMUs of a model, as they were found.
-fn found<'a>(
-    scenario: &'a Scenario,
-    all: &[Capabilities],
-    arguments: &InspectArguments,
-) -> Vec<Found<'a>> {
-    let interfaces = scenario.connections.interfaces();
-    let place = |name: &str| {
-        interfaces
-            .iter()
-            .position(|interface| interface.name == name)
-    };
-    let fmus = scenario.units().into_iter();
-
-    fmus.map(|(name, prepared)| Found {
-        name,
-        prepared,
-        capabilities: all[place(name).unwrap_or(0)],
-        all: arguments.all,
-        tried: !arguments.without_running,
-    })
-    .collect()
-}
-
-/// The methods that a model permits.
-struct Methods {
-    permitted: Vec<&'static str>,
-    chosen: Option<&'static str>,
-    reason: Option<String>,
-}
-
-impl Methods {
-    fn of(scenario: &Scenario, options: &RunOptions) -> Self {
-        // Whether the default step fits is not the question here.
-        let chosen = scenario.chosen_method(options).ok();
-        let (chosen, reason) = chosen.unzip();
-
-        Self {
-            permitted: scenario.permitted_methods(options),
-            chosen,
-            reason: reason.flatten(),
-        }
-    }
-}
-
-fn text(scenario: &Scenario, fmus: &[Found<'_>], methods: &Methods) -> String {
+fn text(scenario: &Scenario, fmus: &[FoundFmu<'_>], methods: &PermittedMethods) -> String {
     let mut text = model::text(scenario, fmus.len());
     for fmu in fmus {
-        text += &fmu.to_text();
+        text += &Shown(fmu).to_text();
         text.push('\n');
     }
 
@@ -129,25 +63,17 @@ fn text(scenario: &Scenario, fmus: &[Found<'_>], methods: &Methods) -> String {
     text + &words::warnings(&scenario.warnings)
 }
 
-/// One FMU, as it was found.
-struct Found<'a> {
-    name: &'a str,
-    prepared: &'a PreparedFmu,
-    capabilities: Capabilities,
-    /// Whether all variables are shown.
-    all: bool,
-    /// Whether it was tried out.
-    tried: bool,
-}
+/// One FMU, as it is shown.
+struct Shown<'a>(&'a FoundFmu<'a>);
 
-impl Found<'_> {
+impl Shown<'_> {
     fn description(&self) -> &Description {
-        self.prepared.fmu().description()
+        self.0.description()
     }
 
     fn to_text(&self) -> String {
         let description = self.description();
-        let mut text = paragraph(&format!("{}: {}", self.name, self.heading()));
+        let mut text = paragraph(&format!("{}: {}", self.0.name, self.heading()));
 
         if let Some(words) = &description.description {
             text += &paragraph(words);
@@ -157,7 +83,7 @@ impl Found<'_> {
         text += &self.variables();
         text.push('\n');
         text += &self.abilities();
-        text.extend(self.prepared.findings().iter().filter_map(note));
+        text.extend(self.0.prepared.findings().iter().filter_map(note));
 
         text
     }
@@ -168,7 +94,7 @@ impl Found<'_> {
 
     /// `FMI 3.0, Co-Simulation (also Model Exchange), made by …`.
     fn heading(&self) -> String {
-        let (description, used) = (self.description(), self.prepared.used());
+        let (description, used) = (self.description(), self.0.prepared.used());
         let also = match used {
             InterfaceUse::CoSimulation if description.model_exchange.is_some() => {
                 " (also Model Exchange)"
@@ -195,11 +121,11 @@ impl Found<'_> {
             ("start", Alignment::Right),
             ("direct feedthrough from", Alignment::Left),
         ]);
-        let interface = self.prepared.interface(self.name);
+        let interface = self.0.prepared.interface(self.0.name);
         let variables = self.described_variables();
-        let all = &self.prepared.fmu().description().variables;
+        let all = &self.0.prepared.fmu().description().variables;
 
-        for variable in variables.filter(|v| self.all || is_shown(v)) {
+        for variable in variables.filter(|v| self.0.all || is_shown(v)) {
             table.row(variable_row(variable, all, &interface));
         }
 
@@ -209,14 +135,14 @@ impl Found<'_> {
     }
 
     fn abilities(&self) -> String {
-        let (declared, found) = (self.prepared.declared(), self.prepared.abilities());
+        let (declared, found) = (self.0.prepared.declared(), self.0.prepared.abilities());
         let mut table = Table::new(&[
             ("capability", Alignment::Left),
             ("declared", Alignment::Left),
             ("found", Alignment::Left),
         ]);
         let mut row = |name: &str, of: &dyn Fn(&FmuCapabilities) -> String| {
-            let found = if self.tried {
+            let found = if self.0.tried {
                 of(found)
             } else {
                 "not tried".to_owned()
@@ -270,56 +196,8 @@ fn listed_or<S: Borrow<str>>(names: &[S], none: &str) -> String {
     }
 }
 
-fn inputs(abilities: &FmuCapabilities) -> String {
-    match abilities.inputs {
-        _ if abilities.sub_steps > 1 => format!("means over {} sub-steps", abilities.sub_steps),
-        InputMode::Held => "held".to_owned(),
-        InputMode::Derivatives(degree) => format!("polynomials of degree {degree}"),
-        InputMode::Intermediate => "polynomials".to_owned(),
-    }
-}
-
-fn slopes(abilities: &FmuCapabilities) -> String {
-    match abilities.slopes {
-        OutputSlopes::Unknown => "no".to_owned(),
-        OutputSlopes::Reported(orders) => format!("order {orders}"),
-        OutputSlopes::Chained if abilities.directional => {
-            "order 1, from directional derivatives".to_owned()
-        }
-        OutputSlopes::Chained => "order 1, by differences".to_owned(),
-    }
-}
-
-fn nature(nature: SignalKind) -> &'static str {
-    match nature {
-        SignalKind::Continuous => "continuous",
-        SignalKind::Discrete => "discrete",
-        SignalKind::Text => "text",
-    }
-}
-
-fn is_parameter(variable: &Variable) -> bool {
-    matches!(
-        variable.causality,
-        Causality::Parameter | Causality::StructuralParameter
-    )
-}
-
 fn is_shown(variable: &Variable) -> bool {
     is_parameter(variable) || matches!(variable.causality, Causality::Input | Causality::Output)
-}
-
-fn causality(causality: Causality) -> &'static str {
-    match causality {
-        Causality::Input => "input",
-        Causality::Output => "output",
-        Causality::StructuralParameter => "structural parameter",
-        Causality::Parameter => "parameter",
-        Causality::CalculatedParameter => "calculated parameter",
-        Causality::Local => "local",
-        Causality::Independent => "independent",
-        Causality::Dependent => "dependent",
-    }
 }
 
 /// The sizes of an array; those that a structural parameter gives by its name.

@@ -55,6 +55,7 @@ mod error;
 mod evidence;
 mod execution;
 pub mod export;
+pub mod findings;
 mod fit;
 mod fn_system;
 mod linearization;

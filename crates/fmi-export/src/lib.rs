@@ -40,8 +40,12 @@ fn instantiate(
         Ok(resources) => resources,
         Err(sentence) => return refused(logger, &sentence),
     };
+    registry::expect();
     match Instance::new(resources, token, interface, logger) {
         Ok(instance) => registry::insert(instance),
-        Err((logger, sentence)) => refused(logger, &sentence),
+        Err((logger, sentence)) => {
+            registry::gone();
+            refused(logger, &sentence)
+        }
     }
 }

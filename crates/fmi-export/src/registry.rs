@@ -33,6 +33,23 @@ struct Instances {
 
 static INSTANCES: LazyLock<Mutex<Instances>> = LazyLock::new(Mutex::default);
 
+/// How many instances there are, with those that are being made or freed.
+static ALIVE: Mutex<usize> = Mutex::new(0);
+
+/// An instance is about to be made.
+pub(crate) fn expect() {
+    *ALIVE.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+}
+
+/// An instance is no more. After the last one nothing of us is left in the host: no handler of a signal, and no open folder.
+pub(crate) fn gone() {
+    let mut alive = ALIVE.lock().unwrap_or_else(PoisonError::into_inner);
+    *alive = alive.saturating_sub(1);
+    if *alive == 0 {
+        dovetail::fmi::remove_guard();
+    }
+}
+
 /// The result of a call that does not reach its instance.
 pub(crate) enum Missing {
     /// There is none with this number.
@@ -66,7 +83,9 @@ pub(crate) fn remove(handle: *mut c_void) -> bool {
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().take(),
         Err(TryLockError::WouldBlock) => return false,
     };
-    catch_unwind(AssertUnwindSafe(|| drop(taken))).is_ok()
+    let freed = catch_unwind(AssertUnwindSafe(|| drop(taken))).is_ok();
+    gone();
+    freed
 }
 
 /// Does something with an instance, and survives it.

@@ -17,6 +17,8 @@ static __thread volatile sig_atomic_t escaped_by = 0;
 
 const int CAUGHT[CAUGHT_COUNT] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
 static struct sigaction previous[CAUGHT_COUNT];
+/* Whether a crash that was none of an FMU's was handed to them. */
+static volatile sig_atomic_t handed_on[CAUGHT_COUNT];
 
 /* How long the process may take, after a crash, to show that its memory can still be used. */
 enum { SECONDS_TO_RECOVER = 10, SECONDS_TO_RECOVER_ALONE = 1 };
@@ -143,6 +145,13 @@ void dovetail_notebook_counts(uint64_t *counts) {
     }
 }
 
+/* Nobody waits for the call of this number in this slot any more: it is under way no longer, as far as anybody is told. The thread keeps
+   its slot. */
+void dovetail_notebook_forget(size_t slot, uint64_t count) {
+    CallSlot *call = &notebook->slots[slot];
+    if (call->count + 1 == count) call->environment = 0;
+}
+
 /* --- copies of the process ---------------------------------------------------------------------------------------- */
 
 /* Whether this process is a copy that an FMU has made of ours. */
@@ -150,8 +159,24 @@ static volatile sig_atomic_t copied = 0;
 
 static void expect_impossible_words(void);
 
-/* What is looked at after every call anyway tells of it. */
+/* The threads that were calling FMUs are not there in a copy. */
+static void free_slots_of_other_threads(void) {
+    for (int i = 0; i < SLOTS; i++) {
+        CallSlot *other = &own_notebook.slots[i];
+        if (other == slot) continue;
+        other->environment = 0;
+        other->owner = 0;
+    }
+}
+
+/* A copy that an FMU makes is told by what is looked at after every call anyway. The program itself makes none. Another host may, as
+   Python's `multiprocessing` does, and goes on in both. */
 static void note_copy(void) {
+    renew_surroundings_lock();
+    if (escape == NULL && !tells_its_end && !single_fmu_process) {
+        free_slots_of_other_threads();
+        return;
+    }
     copied = 1;
     expect_impossible_words();
 }
@@ -298,9 +323,12 @@ void on_crash(int number, siginfo_t *info, void *context) {
         save_all();
         alarm(0);
     }
-    /* Not ours: whoever caught it before us has it, on the second try. */
+    /* Not ours: whoever caught it before us has it, on the second try; nobody where they hand it back to us. */
     for (int i = 0; i < CAUGHT_COUNT; i++) {
-        if (CAUGHT[i] == number) sigaction(number, &previous[i], NULL);
+        if (CAUGHT[i] != number) continue;
+        if (handed_on[i]) signal(number, SIG_DFL);
+        else sigaction(number, &previous[i], NULL);
+        handed_on[i] = 1;
     }
     /* A fault happens again when we return; what was raised, and what comes after an instruction, must be raised again. */
     bool again = number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
@@ -312,22 +340,59 @@ void dovetail_ignore_file_limit(void) {
     signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Installs the guard, once per process. */
-void dovetail_guard_install(void) {
-    struct sigaction action;
+/* Puts our handlers of crashes in place of others, who have crashes that are none of an FMU's. */
+static void catch_crashes(void) {
+    struct sigaction action, before;
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_crash;
     /* On the alternate stack, which Rust gives every thread: a stack overflow is a crash too. */
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < CAUGHT_COUNT; i++) {
-        sigaction(CAUGHT[i], &action, &previous[i]);
+        sigaction(CAUGHT[i], &action, &before);
+        if (before.sa_sigaction == on_crash) continue;
+        previous[i] = before;
+        handed_on[i] = 0;
     }
-    pthread_key_create(&slot_key, leave_slot);
-    pthread_atfork(NULL, NULL, note_copy);
+}
+
+static bool any_call_under_way(void) {
+    for (int i = 0; i < SLOTS; i++)
+        if (((const volatile CallSlot *)&notebook->slots[i])->environment != 0) return true;
+    return false;
+}
+
+/* Installs the guard, unless it is there. */
+void dovetail_guard_install(void) {
+    static bool for_good = false;
+    if (installed) return;
+    catch_crashes();
+    if (!for_good) {
+        for_good = true;
+        pthread_key_create(&slot_key, leave_slot);
+        pthread_atfork(NULL, NULL, note_copy);
+        atexit(on_exit_inside);
+    }
     note_surroundings();
     installed = 1;
-    atexit(on_exit_inside);
+}
+
+/* What belongs to the whole process is from now on as the host has made it since. In the program nobody but FMUs changes it; elsewhere it
+   is noted when no FMU is being called. */
+void dovetail_surroundings_note(void) {
+    if (!installed || tells_its_end || single_fmu_process || any_call_under_way()) return;
+    catch_crashes();
+    note_surroundings();
+}
+
+/* Takes the guard away, for a host that has no FMU left. Handlers that others have put in place of ours since are left to them. */
+void dovetail_guard_remove(void) {
+    if (!installed || tells_its_end || single_fmu_process || any_call_under_way()) return;
+    installed = 0;
+    struct sigaction now;
+    for (int i = 0; i < CAUGHT_COUNT; i++)
+        if (sigaction(CAUGHT[i], NULL, &now) == 0 && now.sa_sigaction == on_crash) sigaction(CAUGHT[i], &previous[i], NULL);
+    forget_surroundings();
 }
 
 /* The memory of the process can still be used after a crash: the alarm is off. */

@@ -58,8 +58,14 @@ enum { CHANGED_FLOATING_POINT = 1, CHANGED_FOLDER = 2, CHANGED_UMASK = 4, CHANGE
 /* Tells the program what the FMU of this environment has changed. */
 void report_change(uint64_t environment, int what);
 
-/* Notes how things are before the first FMU is loaded. */
+/* Notes how things are while no FMU is being called. */
 void note_surroundings(void);
+
+/* Frees what was noted. */
+void forget_surroundings(void);
+
+/* In a copy of the process: the thread that was noting or putting back is not there. */
+void renew_surroundings_lock(void);
 
 /* The handler that an FMU has put in place of ours, if it has. */
 const struct sigaction *foreign_handler(int number);

@@ -43,15 +43,49 @@ static bool differ(const struct sigaction *one, const struct sigaction *other) {
     return one->sa_sigaction != other->sa_sigaction;
 }
 
-void note_surroundings(void) {
-    note_control_words();
+/* Threads note and put back one after the other. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void renew_surroundings_lock(void) {
+    pthread_mutex_init(&lock, NULL);
+}
+
+static void note_folder(void) {
+    if (home >= 0 && is_home()) return;
+    if (home >= 0) close(home);
     home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (home < 0 || fstat(home, &home_folder) != 0) home = -1;
+    if (home < 0 || fstat(home, &home_folder) == 0) return;
+    close(home);
+    home = -1;
+}
+
+static void note_locale(void) {
+    const char *now = setlocale(LC_ALL, NULL);
+    if (now == NULL || (home_locale != NULL && strcmp(now, home_locale) == 0)) return;
+    free(home_locale);
+    home_locale = strdup(now);
+}
+
+void note_surroundings(void) {
+    pthread_mutex_lock(&lock);
+    note_control_words();
+    note_folder();
     home_umask = umask(0);
     umask(home_umask);
-    home_locale = strdup(setlocale(LC_ALL, NULL));
+    note_locale();
     for (int i = 0; i < HEARD_COUNT; i++) sigaction(HEARD[i], NULL, &heard[i]);
     for (int i = 0; i < CAUGHT_COUNT; i++) sigaction(CAUGHT[i], NULL, &caught[i]);
+    pthread_mutex_unlock(&lock);
+}
+
+void forget_surroundings(void) {
+    pthread_mutex_lock(&lock);
+    if (home >= 0) close(home);
+    home = -1;
+    free(home_locale);
+    home_locale = NULL;
+    memset(has_foreign, 0, sizeof has_foreign);
+    pthread_mutex_unlock(&lock);
 }
 
 const struct sigaction *foreign_handler(int number) {
@@ -88,12 +122,14 @@ static int put_back_process(void) {
 
 /* Puts back all of it, after calls of the instance with this environment in this thread. */
 void dovetail_surroundings_put_back(void *environment) {
+    pthread_mutex_lock(&lock);
     int changed = put_back_process();
     const char *now = setlocale(LC_ALL, NULL);
     if (home_locale != NULL && now != NULL && strcmp(now, home_locale) != 0) {
         setlocale(LC_ALL, home_locale);
         changed |= CHANGED_LOCALE;
     }
+    pthread_mutex_unlock(&lock);
     /* A fault whose signal is blocked ends the program without a word. */
     sigset_t ours;
     sigemptyset(&ours);
@@ -104,6 +140,8 @@ void dovetail_surroundings_put_back(void *environment) {
 
 /* The same now and then, while FMUs may be called in other threads. */
 void dovetail_surroundings_put_back_now(void) {
+    pthread_mutex_lock(&lock);
     int changed = put_back_process();
+    pthread_mutex_unlock(&lock);
     if (changed != 0) report_change(0, changed);
 }

@@ -18,6 +18,7 @@ unsafe extern "C" {
     fn dovetail_notebook_name(environment: *mut c_void, name: *const c_char, length: usize);
     fn dovetail_notebook_describe(page: *const c_void, text: *mut c_char, size: usize) -> usize;
     fn dovetail_notebook_counts(counts: *mut u64);
+    fn dovetail_notebook_forget(slot: usize, count: u64);
 }
 
 /// Calls of this process are noted in this page from now on. To be called before the first FMU is
@@ -71,6 +72,22 @@ impl CallWatch {
             longest = longest.max(age);
         }
         longest
+    }
+}
+
+impl CallWatch {
+    /// Nobody waits any longer for calls that have been under way for as long as this: they are not told of again, by this watch or by
+    /// another.
+    pub fn give_up_on(&mut self, age: std::time::Duration) {
+        self.longest();
+        let now = std::time::Instant::now();
+        for (slot, since) in self.since.iter_mut().enumerate() {
+            if since.is_some_and(|since| now - since >= age) {
+                // SAFETY: the slot is one of those there are.
+                unsafe { dovetail_notebook_forget(slot, self.seen[slot]) };
+                *since = None;
+            }
+        }
     }
 }
 

@@ -7,12 +7,14 @@
 #![allow(unsafe_code, reason = "signals and long jumps are the business of C")]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::environment::Environment;
 
 unsafe extern "C" {
     fn dovetail_guard_install();
+    fn dovetail_guard_remove();
     fn dovetail_guard(
         body: extern "C" fn(*mut c_void),
         context: *mut c_void,
@@ -203,18 +205,38 @@ pub(crate) fn not_saved(answer: c_int) -> Option<Result<c_int, Crash>> {
     }
 }
 
-static INSTALLED: Once = Once::new();
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+/// Held by whoever installs or removes the guard.
+static INSTALLING: Mutex<()> = Mutex::new(());
 
 /// Whether an FMU may have been called.
 pub(crate) fn is_installed() -> bool {
-    INSTALLED.is_completed()
+    INSTALLED.load(Ordering::Acquire)
 }
 
-/// Installs the guard, once.
+/// Installs the guard, where it is not there.
 #[inline]
 pub(crate) fn install() {
-    // SAFETY: installs signal handlers, once; it has no other requirement.
-    INSTALLED.call_once(|| unsafe { dovetail_guard_install() });
+    if !is_installed() {
+        install_now();
+    }
+}
+
+#[cold]
+fn install_now() {
+    let _held = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: installs signal handlers, unless they are there; it has no other requirement.
+    unsafe { dovetail_guard_install() };
+    INSTALLED.store(true, Ordering::Release);
+}
+
+/// Takes the guard away, its handlers of signals and what it holds of the process, in a host that has no FMU left. The next call of an
+/// FMU puts it back.
+pub fn remove_guard() {
+    let _held = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
+    INSTALLED.store(false, Ordering::Release);
+    // SAFETY: changes the process back to what it was, unless an FMU is being called.
+    unsafe { dovetail_guard_remove() };
 }
 
 /// Room for a closure and its answer, behind one pointer.

@@ -61,7 +61,7 @@ pub use fmu::instances::InstanceChoice;
 pub use fmu::preparing::GivenVariable;
 pub use fmu::{Fmu, PreparedFmu, Probing, RunConditions, Settings};
 pub use guard::{
-    Crash, end_in_order, ignore_file_limit, leave_at_once, name_process, on_fmu_exit,
+    Crash, end_in_order, ignore_file_limit, leave_at_once, name_process, on_fmu_exit, remove_guard,
     set_single_fmu_process, supervise,
 };
 pub use journal::{CallLog, Costs, Message, Monitor, Notes};
@@ -74,4 +74,4 @@ pub use settings::SettingError;
 pub use strings::{
     number as text_to_number, passing_number as passing_text_to_number, text as number_to_text,
 };
-pub use surroundings::{changes_in_words, put_back_surroundings};
+pub use surroundings::{changes_in_words, note_surroundings, put_back_surroundings};

@@ -1,6 +1,8 @@
 //! What belongs to the whole process, and an FMU may change: floating-point control words, the
 //! working directory, signal handlers, the locale, the umask. All of it is put back.
 //!
+//! What the host itself has changed since its last run is noted first: a library does not know better than its host.
+//!
 //! Control words are put back after every call: each call of an FMU begins with those of the host,
 //! so that what it computes depends neither on the thread nor on the process that it lives in.
 
@@ -16,6 +18,7 @@ use crate::guard;
 
 unsafe extern "C" {
     fn dovetail_change_sink(sink: extern "C" fn(*mut c_void, c_int));
+    fn dovetail_surroundings_note();
     fn dovetail_surroundings_put_back(environment: *mut c_void);
     fn dovetail_surroundings_put_back_now();
 }
@@ -56,6 +59,15 @@ fn install() {
     // SAFETY: stores a pointer to a function that lives for ever.
     SINK.call_once(|| unsafe { dovetail_change_sink(note_change) });
     guard::install();
+}
+
+/// Notes how the process is now, before calls of FMUs: what the host has changed since it last had one called is its own affair. Nothing
+/// is noted while an FMU is being called, and nothing in the program, where nobody but FMUs changes anything.
+pub fn note_surroundings() {
+    if guard::is_installed() {
+        // SAFETY: reads what belongs to the process, and puts our handlers of crashes in place of those that came since.
+        unsafe { dovetail_surroundings_note() };
+    }
 }
 
 /// Puts back what the instance of this environment may have changed.

@@ -80,7 +80,7 @@ pub use recorder::Recorder;
 pub use reference::{ReferenceError, ReferenceFile};
 pub use requirement::RequirementSummary;
 pub use run_page::RunPage;
-pub use schedule::Rows;
+pub use schedule::{Rows, interval_problem};
 pub use sink::{LastRow, NoRows, RowSummary, Sink};
 pub use summary::{Comparison, FinalValue, FmiCosts, PaceReport, Quality, RunSummary, SystemWork};
 pub use table::{Alignment, Table, commands_a_terminal, for_terminal};

@@ -24,6 +24,18 @@ pub enum Rows {
     Gauss(f64),
 }
 
+/// More rows than these fill any disk.
+const MOST_ROWS: f64 = 1e9;
+
+/// Why a run cannot have rows that are so far apart, as the rest of a sentence; nothing where it can.
+pub fn interval_problem(interval: f64, start: f64, stop: f64) -> Option<String> {
+    if !(interval > 0.0 && interval.is_finite()) {
+        return Some(format!("must be a number above zero, not {interval}"));
+    }
+    let too_small = (stop - start) / interval > MOST_ROWS || start + interval == start;
+    too_small.then(|| format!("{interval:e} is too small for a run from {start} to {stop} s"))
+}
+
 /// The rows that were asked for, and how many of them there have been.
 pub(crate) struct Schedule {
     rows: Rows,

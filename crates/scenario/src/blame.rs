@@ -5,7 +5,7 @@ use std::ops::Range;
 use dovetail_core::{Error, Source};
 use dovetail_equations::Definition;
 
-use crate::diagnostic::{BadModel, Problem};
+use crate::diagnostic::{BadModel, Problem, Subject};
 use crate::scenario::Scenario;
 
 /// More values than these are not shown.
@@ -20,8 +20,14 @@ impl Scenario {
         }
 
         let problem = Problem::general(error.to_string()).with(error.remedies());
+        let subject = Subject {
+            system: error.culprit().map(str::to_owned),
+            variable: error.variable(),
+            time: error.time(),
+        };
         self.bad(Problem {
             span: self.place_of_loop(error),
+            subject: Some(Box::new(subject)),
             ..problem
         })
     }
@@ -71,7 +77,10 @@ impl Scenario {
             "" => advice.to_owned(),
             values => format!("{advice}; {values}"),
         };
-        Some(Problem::at(place, message).help(help))
+        let mut problem = Problem::at(place, message).help(help);
+        problem = problem.of_variable(system, variable);
+        problem.subject.get_or_insert_default().time = Some(*time);
+        Some(problem)
     }
 
     /// The place of the equation that gives a variable of a system.

@@ -39,6 +39,19 @@ pub struct Problem {
     pub remedies: Vec<Remedy>,
     /// What was chosen beside the file and is to blame, if something is.
     pub choice: Option<Box<GivenChoice>>,
+    /// Whom it concerns, where that is known: for programs; the message says it too.
+    pub subject: Option<Box<Subject>>,
+}
+
+/// Whom a problem concerns, and when it showed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Subject {
+    /// The system.
+    pub system: Option<String>,
+    /// The variable that shows it, `system.name`.
+    pub variable: Option<String>,
+    /// The time of the model.
+    pub time: Option<f64>,
 }
 
 /// Something that was chosen beside the file, by whoever reads or runs the model.
@@ -79,6 +92,7 @@ impl Problem {
             help: None,
             remedies: Vec::new(),
             choice: None,
+            subject: None,
         }
     }
 
@@ -91,6 +105,7 @@ impl Problem {
             help: None,
             remedies: Vec::new(),
             choice: None,
+            subject: None,
         }
     }
 
@@ -114,6 +129,21 @@ impl Problem {
             choice: Some(Box::new(choice)),
             ..self
         }
+    }
+
+    /// The same, of a system, unless it is known already whom it concerns.
+    pub fn of_system(mut self, name: &str) -> Self {
+        let subject = self.subject.get_or_insert_default();
+        subject.system.get_or_insert_with(|| name.to_owned());
+        self
+    }
+
+    /// The same, of a variable, `system.name`.
+    pub fn of_variable(mut self, system: &str, name: &str) -> Self {
+        let subject = self.subject.get_or_insert_default();
+        subject.system = Some(system.to_owned());
+        subject.variable = Some(format!("{system}.{name}"));
+        self
     }
 
     /// Adds what to try, as data.

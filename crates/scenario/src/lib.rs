@@ -46,7 +46,7 @@ mod variation;
 
 pub use assembly::{Assembly, Feed};
 pub use catalog::Catalog;
-pub use diagnostic::{BadModel, GivenChoice, Problem, SourceText};
+pub use diagnostic::{BadModel, GivenChoice, Problem, SourceText, Subject};
 pub use dovetail_fmi::RunCourse;
 pub use dovetail_ssp::{DEFAULT_SSD, NotInSsp, SspVersion, write as write_structure};
 pub use dovetail_workers::ProcessPool;

@@ -38,6 +38,7 @@ impl Scenario {
         changes: &Overrides,
         catalog: &Catalog,
     ) -> Result<Self, BadModel> {
+        dovetail_fmi::note_surroundings();
         let given = with_parameters(changes)?;
         let changes = &given.changes;
         let format = format_of(path);
@@ -67,6 +68,7 @@ impl Scenario {
         changes: &Overrides,
         catalog: &Catalog,
     ) -> Result<Self, BadModel> {
+        dovetail_fmi::note_surroundings();
         let given = with_parameters(changes)?;
         let read = read::scenario(source, &given.changes, catalog);
         given.finish(read)

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use dovetail_fmi::{NOTEBOOK_WORDS, calls_under_way};
 use dovetail_methods::MethodKind;
 #[cfg(feature = "mpi")]
 use dovetail_workers::Network;
-use dovetail_workers::{Auto, AutoOptions, NOTE_WORDS, ProcessPool, SingleThread, Threads};
+use dovetail_workers::{Auto, AutoOptions, NOTE_WORDS, ProcessPool, SingleThread, StopFlag, Threads};
 
 use crate::diagnostic::Problem;
 use crate::process::texts::TEXTS;
@@ -59,7 +58,7 @@ impl Placement {
         program: PathBuf,
         arguments: &[&str],
         limit: Option<Duration>,
-        interrupted: &'static AtomicBool,
+        interrupted: impl Into<StopFlag>,
     ) -> Self {
         Self::Processes(helpers(program, arguments, limit, interrupted))
     }
@@ -166,11 +165,11 @@ pub fn helpers(
     program: PathBuf,
     arguments: &[&str],
     limit: Option<Duration>,
-    interrupted: &'static AtomicBool,
+    interrupted: impl Into<StopFlag>,
 ) -> ProcessPool {
     ProcessPool::new(program, arguments, TEXTS)
         .describing(|page| calls_under_way(Some(page)))
-        .watched(limit, Some(interrupted))
+        .watched(limit, Some(interrupted.into()))
 }
 
 const _: () = assert!(

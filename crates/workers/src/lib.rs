@@ -33,7 +33,7 @@ mod words;
 pub use auto::{Auto, AutoOptions};
 pub use processes::{
     FinalNotes, NOTE_WORDS, ProcessError, ProcessLoss, ProcessPool, Processes, Remote, StartError,
-    SystemEnd, SystemFactory, SystemRequest, TaskProcess, serve,
+    StopFlag, SystemEnd, SystemFactory, SystemRequest, TaskProcess, serve,
 };
 #[cfg(feature = "mpi")]
 pub use ranks::{

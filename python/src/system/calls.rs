@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dovetail::core::Error;
 use numpy::{PyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyArithmeticError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
@@ -30,6 +31,7 @@ impl Instance {
         parameters: &[(String, f64)],
     ) -> Result<Self, String> {
         let made = Python::attach(|py| {
+            let _call = model.calls.begin(py);
             let values = PyDict::new(py);
             for (key, value) in parameters {
                 values.set_item(key, value)?;
@@ -72,9 +74,9 @@ impl Instance {
 
     /// Calls `method(time, vector, …)` and reads so many numbers of its answer.
     pub fn numbers(&self, call: Call<'_>, into: &mut [f64]) -> Result<(), Error> {
-        let answer = Python::attach(|py| -> Result<Option<String>, PyErr> {
+        let answer = self.attached(|py| {
             let answer = self.call(py, &call)?;
-            Ok(read(&answer, into).err())
+            read(&answer, into)
         });
         match answer {
             Ok(None) => Ok(()),
@@ -86,6 +88,26 @@ impl Instance {
         }
     }
 
+    /// The same where a model may not be defined: false where it answers no finite numbers, or raises what mathematics does.
+    pub fn defined_numbers(&self, call: Call<'_>, into: &mut [f64]) -> Result<bool, Error> {
+        let answer = self.attached(|py| {
+            let answer = self.call(py, &call)?;
+            read(&answer, into)
+        });
+        let is_of_mathematics = |exception: &PyErr| {
+            Python::attach(|py| {
+                exception.is_instance_of::<PyArithmeticError>(py)
+                    || exception.is_instance_of::<PyValueError>(py)
+            })
+        };
+        match answer {
+            Ok(None) => Ok(into.iter().all(|number| number.is_finite())),
+            Ok(Some(_)) => Ok(false),
+            Err(exception) if is_of_mathematics(&exception) => Ok(false),
+            Err(exception) => Err(self.failed(call.time, call.method, exception)),
+        }
+    }
+
     /// Calls `jacobians(t, x, u)` and reads the four matrices of its answer, each column by column.
     pub fn matrices(
         &self,
@@ -93,7 +115,7 @@ impl Instance {
         into: [(&mut [f64], [usize; 2]); 4],
     ) -> Result<(), Error> {
         let names = ["A", "B", "C", "D"];
-        let answer = Python::attach(|py| -> Result<Option<String>, PyErr> {
+        let answer = self.attached(|py| {
             let answer = self.call(py, &call)?;
             for (position, (numbers, [rows, columns])) in into.into_iter().enumerate() {
                 let Ok(matrix) = answer.get_item(position) else {
@@ -109,7 +131,7 @@ impl Instance {
                 let wrong = match flat {
                     Ok(flat) if fits => match rows * columns {
                         0 => None,
-                        _ => read(&flat, numbers).err(),
+                        _ => read(&flat, numbers)?,
                     },
                     _ => Some(shown(&matrix)),
                 };
@@ -134,13 +156,13 @@ impl Instance {
 
     /// What `save()` answers.
     pub fn save(&self, time: f64) -> Result<Py<PyAny>, Error> {
-        let saved = Python::attach(|py| self.object(py)?.call_method0("save").map(Bound::unbind));
+        let saved = self.attached(|py| self.object(py)?.call_method0("save").map(Bound::unbind));
         saved.map_err(|exception| self.failed(time, "save", exception))
     }
 
     /// `restore(state)`.
     pub fn restore(&self, time: f64, state: &Py<PyAny>) -> Result<(), Error> {
-        let restored = Python::attach(|py| {
+        let restored = self.attached(|py| {
             let object = self.object(py)?;
             object.call_method1("restore", (state,)).map(drop)
         });
@@ -150,7 +172,7 @@ impl Instance {
     /// What `save()` answers, as bytes.
     pub fn pickled(&self, time: f64) -> Result<Vec<u8>, Error> {
         let saved = self.save(time)?;
-        let bytes = Python::attach(|py| {
+        let bytes = self.attached(|py| {
             let pickle = py.import("pickle")?;
             let bytes = pickle.call_method1("dumps", (saved,))?;
             Ok(bytes.cast_into::<PyBytes>()?.as_bytes().to_vec())
@@ -160,13 +182,21 @@ impl Instance {
 
     /// `restore` of what was pickled.
     pub fn unpickle(&self, time: f64, bytes: &[u8]) -> Result<(), Error> {
-        let state = Python::attach(|py| {
+        let state = self.attached(|py| {
             let pickle = py.import("pickle")?;
             let bytes = PyBytes::new(py, bytes);
             pickle.call_method1("loads", (bytes,)).map(Bound::unbind)
         });
         let state = state.map_err(|exception| self.failed(time, "restore", exception))?;
         self.restore(time, &state)
+    }
+
+    /// Does something in Python, which whoever waits for it may end.
+    fn attached<T>(&self, act: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
+        Python::attach(|py| {
+            let _call = self.model.calls.begin(py);
+            act(py)
+        })
     }
 
     fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -206,8 +236,8 @@ pub(super) enum Second<'a> {
     Size(f64),
 }
 
-/// Reads as many numbers as there are places, or says what it is that was returned.
-fn read(answer: &Bound<'_, PyAny>, into: &mut [f64]) -> Result<(), String> {
+/// Reads as many numbers as there are places. What it is that was returned, where it is something else; or what was raised on the way.
+fn read(answer: &Bound<'_, PyAny>, into: &mut [f64]) -> PyResult<Option<String>> {
     let count = into.len();
     let expected = || match count {
         0 => "where nothing is expected".to_owned(),
@@ -217,33 +247,44 @@ fn read(answer: &Bound<'_, PyAny>, into: &mut [f64]) -> Result<(), String> {
     if let Ok(array) = answer.extract::<PyReadonlyArrayDyn<'_, f64>>() {
         if array.ndim() > 1 || array.len() != into.len() {
             let shape = array.shape();
-            return Err(format!("an array of shape {shape:?}, {}", expected()));
+            return Ok(Some(format!("an array of shape {shape:?}, {}", expected())));
         }
         for (place, number) in into.iter_mut().zip(array.as_array()) {
             *place = *number;
         }
-        return Ok(());
+        return Ok(None);
     }
     if answer.is_instance_of::<PyString>() {
-        return Err(format!("the string {}, {}", shown(answer), expected()));
+        return Ok(Some(format!(
+            "the string {}, {}",
+            shown(answer),
+            expected()
+        )));
     }
     if into.is_empty() && (answer.is_none() || answer.len().is_ok_and(|len| len == 0)) {
-        return Ok(());
+        return Ok(None);
     }
     if let ([place], Ok(number)) = (&mut *into, answer.extract::<f64>()) {
         *place = number;
-        return Ok(());
+        return Ok(None);
     }
 
-    let wrong = || format!("{}, {}", shown(answer), expected());
-    let numbers = answer.try_iter().map_err(|_| wrong())?;
-    let numbers: Result<Vec<f64>, _> = numbers.map(|number| number?.extract::<f64>()).collect();
-    let numbers = numbers.map_err(|_| wrong())?;
+    let wrong = || Ok(Some(format!("{}, {}", shown(answer), expected())));
+    let Ok(entries) = answer.try_iter() else {
+        return wrong();
+    };
+    let mut numbers = Vec::with_capacity(count);
+    for entry in entries {
+        match entry?.extract::<f64>() {
+            Ok(number) => numbers.push(number),
+            Err(_) => return wrong(),
+        }
+    }
     if numbers.len() != into.len() {
-        return Err(format!("{} numbers, {}", numbers.len(), expected()));
+        return Ok(Some(format!("{} numbers, {}", numbers.len(), expected())));
     }
     into.copy_from_slice(&numbers);
-    Ok(())
+    Ok(None)
 }
 
 /// A value as Python shows it, cut where that is long.

@@ -5,6 +5,7 @@ mod hand;
 mod kind;
 mod ode;
 mod stepping;
+mod under_way;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,6 +15,8 @@ use dovetail::core::{Input, Interface, Output, SignalKind};
 use pyo3::prelude::*;
 
 pub(crate) use kind::PYTHON_SYSTEMS;
+use under_way::CallsUnderWay;
+pub(crate) use under_way::{end_calls, longest_call};
 
 /// A system as Python describes it.
 #[derive(FromPyObject)]
@@ -42,6 +45,7 @@ pub(crate) struct PythonModel {
     description: Description,
     /// The first exception that one of them has raised.
     exception: Mutex<Option<PyErr>>,
+    calls: CallsUnderWay,
     /// What the outputs of a hand are now.
     values: Vec<AtomicU64>,
 }
@@ -124,6 +128,7 @@ pub(crate) fn add_system(description: Description) -> u64 {
             .collect(),
         description,
         exception: Mutex::new(None),
+        calls: CallsUnderWay::default(),
     };
     with_systems(|systems| systems.insert(number, Arc::new(model)));
     number

@@ -62,6 +62,8 @@ pub(super) struct OdeSystem {
     instance: Instance,
     integrator: Integrator,
     tolerance: f64,
+    /// When the run began: nothing is asked of earlier times.
+    start: f64,
     /// The largest magnitude of each state so far.
     sizes: Vec<f64>,
     now: Place,
@@ -84,6 +86,7 @@ impl OdeSystem {
         Self {
             integrator: Integrator::new(count),
             tolerance,
+            start: f64::NEG_INFINITY,
             sizes: states.iter().map(|state| state.abs()).collect(),
             tried: Tried {
                 step: None,
@@ -206,17 +209,27 @@ impl OdeSystem {
         }
 
         if response.derivatives() > 0 {
-            // y' along the motion: outputs a little later and a little earlier.
+            // y' along the motion: outputs a little later and a little earlier, or where the system stands.
             let h = DIFFERENCE * time_scale(place, derivative);
+            let mut distance = 0.0;
             for (sign, into) in [(1.0, &mut *values), (-1.0, &mut *others)] {
                 let d = sign * h;
                 along(states, &place.states, derivative, d);
                 along(inputs, &applied.values, &applied.slopes, d);
-                self.instance
-                    .numbers(outputs_at(place.time + d, states, inputs), into)?;
+                let call = outputs_at(place.time + d, states, inputs);
+                let defined =
+                    place.time + d >= self.start && self.instance.defined_numbers(call, into)?;
+                if defined {
+                    distance += h;
+                } else {
+                    let present = response.outputs.iter().map(|knot| knot.value);
+                    into.iter_mut()
+                        .zip(present)
+                        .for_each(|(into, value)| *into = value);
+                }
             }
             for (k, knot) in response.outputs.iter_mut().enumerate() {
-                knot.slope = (values[k] - others[k]) / (2.0 * h);
+                knot.slope = (values[k] - others[k]) / distance;
             }
         }
         response.reached = place.time;
@@ -230,8 +243,39 @@ impl OdeSystem {
         }
     }
 
-    /// Derivatives and outputs on both sides of where the system stands.
+    /// Derivatives and outputs on both sides of where the system stands, or on one of them and there: at the edge of where a model is
+    /// defined, as before the start of a run. The distance between the two.
     fn differences(&mut self, moved: Moved) -> Result<f64, Error> {
+        let of = |value: f64, usual: f64| DIFFERENCE * value.abs().max(usual).max(1e-3);
+        let h = match moved {
+            Moved::State(k) => of(self.now.states[k], 1e-3 * self.sizes[k]),
+            Moved::Input(k) => of(self.applied.values[k], 0.0),
+            Moved::Time => DIFFERENCE,
+        };
+        let before_start = matches!(moved, Moved::Time) && self.now.time - h < self.start;
+        let right = self.beside(moved, h, 0)?;
+        let left = !before_start && self.beside(moved, -h, 1)?;
+        let distance = match (right, left) {
+            (true, true) => return Ok(2.0 * h),
+            (true, false) | (false, true) => h,
+            (false, false) => return Ok(f64::NAN),
+        };
+        let missing = usize::from(right);
+        let inputs = &self.applied.values;
+        let Scratch {
+            derivatives,
+            outputs,
+            ..
+        } = &mut self.scratch;
+        let call = derivatives_at(self.now.time, &self.now.states, inputs);
+        self.instance.numbers(call, &mut derivatives[missing])?;
+        let call = outputs_at(self.now.time, &self.now.states, inputs);
+        self.instance.numbers(call, &mut outputs[missing])?;
+        Ok(distance)
+    }
+
+    /// Derivatives and outputs so far from where the system stands; whether it is defined there.
+    fn beside(&mut self, moved: Moved, shift: f64, side: usize) -> Result<bool, Error> {
         let Scratch {
             derivatives,
             outputs,
@@ -239,27 +283,20 @@ impl OdeSystem {
             inputs,
             ..
         } = &mut self.scratch;
-        let of = |value: f64, usual: f64| DIFFERENCE * value.abs().max(usual).max(1e-3);
-        let h = match moved {
-            Moved::State(k) => of(self.now.states[k], 1e-3 * self.sizes[k]),
-            Moved::Input(k) => of(self.applied.values[k], 0.0),
-            Moved::Time => DIFFERENCE,
-        };
-        for (side, sign) in [1.0, -1.0].into_iter().enumerate() {
-            states.copy_from_slice(&self.now.states);
-            inputs.copy_from_slice(&self.applied.values);
-            let mut time = self.now.time;
-            match moved {
-                Moved::State(k) => states[k] += sign * h,
-                Moved::Input(k) => inputs[k] += sign * h,
-                Moved::Time => time += sign * h,
-            }
-            self.instance
-                .numbers(derivatives_at(time, states, inputs), &mut derivatives[side])?;
-            self.instance
-                .numbers(outputs_at(time, states, inputs), &mut outputs[side])?;
+        states.copy_from_slice(&self.now.states);
+        inputs.copy_from_slice(&self.applied.values);
+        let mut time = self.now.time;
+        match moved {
+            Moved::State(k) => states[k] += shift,
+            Moved::Input(k) => inputs[k] += shift,
+            Moved::Time => time += shift,
         }
-        Ok(2.0 * h)
+        let call = derivatives_at(time, states, inputs);
+        let defined = self
+            .instance
+            .defined_numbers(call, &mut derivatives[side])?;
+        let call = outputs_at(time, states, inputs);
+        Ok(defined && self.instance.defined_numbers(call, &mut outputs[side])?)
     }
 
     /// A column of two matrices by differences.
@@ -398,6 +435,9 @@ impl System for OdeSystem {
         response: &mut Response,
     ) -> Result<(), Error> {
         if step.is_instant() {
+            if self.start == f64::NEG_INFINITY {
+                self.start = step.end;
+            }
             self.now.time = step.end;
             self.applied.take(inputs, 0.0);
         } else {

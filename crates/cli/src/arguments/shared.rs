@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use dovetail::fmi::CallLog;
+use dovetail::report::interval_problem;
 use dovetail::scenario::{Choices, Placement, RunOptions, Scenario};
 
 use super::changes::ChangeArguments;
@@ -96,9 +97,6 @@ pub(crate) enum WorkersArgument {
     /// On the ranks of an MPI program: mpirun -n R dovetail run MODEL --workers mpi
     Mpi,
 }
-
-/// More rows than this are no result file but a full disk.
-const MOST_ROWS: f64 = 1e9;
 
 impl SharedArguments {
     /// Reads the model with the changes made.
@@ -255,16 +253,8 @@ impl SharedArguments {
 /// Refuses intervals that are none, and those that would fill the disk.
 pub(crate) fn check_interval(interval: Option<f64>, scenario: &Scenario) -> Result<(), Failure> {
     let (start, stop) = (scenario.start_time, scenario.stop_time);
-    match interval {
-        Some(interval) if !(interval > 0.0 && interval.is_finite()) => Err(Failure::misuse(
-            format!("--output-interval must be a number above zero, not {interval}"),
-        )),
-        Some(interval) if (stop - start) / interval > MOST_ROWS || start + interval == start => {
-            let message = format!(
-                "--output-interval {interval:e} is too small for a run from {start} to {stop} s"
-            );
-            Err(Failure::misuse(message))
-        }
-        _ => Ok(()),
-    }
+    let problem = interval.and_then(|interval| interval_problem(interval, start, stop));
+    problem.map_or(Ok(()), |problem| {
+        Err(Failure::misuse(format!("--output-interval {problem}")))
+    })
 }

@@ -1,42 +1,11 @@
-//! What a check finds, as JSON.
+//! What is wrong with a model, as JSON.
 
 use std::path::Path;
 
-use dovetail::core::{Capabilities, Interface, StepRule};
-use dovetail::scenario::{BadModel, Problem, RunOptions, Scenario};
-use serde_json::{Map, Value, json};
+use dovetail::scenario::{BadModel, Problem};
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
-
-pub(super) fn findings(
-    scenario: &Scenario,
-    options: &RunOptions,
-    (chosen, reason): (&str, Option<String>),
-) -> Result<Value, Failure> {
-    let all = scenario.capabilities_of_systems(options)?;
-    let interfaces = scenario.connections.interfaces();
-    let systems: Map<String, Value> = interfaces
-        .iter()
-        .zip(&all)
-        .map(|(interface, can)| (interface.name.clone(), system(interface, can)))
-        .collect();
-
-    Ok(json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "model": scenario.name,
-        "start_time": scenario.start_time,
-        "stop_time": scenario.stop_time,
-        "systems": systems,
-        "connections": scenario.connections.inputs(),
-        "algebraic_loops": scenario.algebraic_loops(),
-        "methods": scenario.permitted_methods(options),
-        "method": chosen,
-        "reason": reason,
-        "enclosable": scenario.to_enclose().is_ok(),
-        "needs_processes": scenario.needs_processes(),
-        "warnings": warnings(scenario, chosen),
-    }))
-}
 
 /// What is wrong with a model, each mistake with its place in the file where it has one.
 pub(super) fn mistakes(model: &Path, failure: &Failure) -> Value {
@@ -58,27 +27,5 @@ fn mistake(bad: &BadModel, problem: &Problem) -> Value {
         "line": place.map(|(line, _)| line),
         "column": place.map(|(_, column)| column),
         "help": problem.help,
-    })
-}
-
-fn warnings(scenario: &Scenario, chosen: &str) -> Vec<String> {
-    let of_model = scenario.warnings.iter().map(ToString::to_string);
-    of_model.chain(scenario.method_warnings(chosen)).collect()
-}
-
-fn system(interface: &Interface, can: &Capabilities) -> Value {
-    let step = match can.step_rule {
-        StepRule::Free => Value::Null,
-        StepRule::Imposed(size) => json!(size),
-    };
-    json!({
-        "states": interface.states.len(),
-        "inputs": interface.inputs.len(),
-        "outputs": interface.outputs.len(),
-        "rollback": can.trial,
-        "linearization": can.linearize,
-        "input_degree": can.input_degree,
-        "output_derivatives": can.output_derivatives,
-        "step": step,
     })
 }

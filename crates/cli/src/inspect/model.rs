@@ -1,12 +1,12 @@
 //! A model: its systems, their variables and what connects them.
 
-use dovetail::core::{Connections, Input, Interface, Output, Source};
+use dovetail::core::{Connections, Source};
 use dovetail::equations::Definition;
+use dovetail::findings::feedthrough;
 use dovetail::report::{Alignment, LINE, Table, paragraph};
 use dovetail::scenario::Scenario;
-use serde_json::{Map, Value, json};
 
-use super::{listed_or, nature};
+use super::listed_or;
 use crate::check::heading;
 
 /// The systems that are given as equations, and algebraic loops; nothing of a single FMU, which is shown by itself.
@@ -86,67 +86,4 @@ fn source(connections: &Connections, position: usize) -> String {
         Source::Output(output) => connections.output_name(output),
         Source::Constant(value) => value.to_string(),
     }
-}
-
-fn feedthrough<'a>(interface: &'a Interface, output: &Output) -> Vec<&'a str> {
-    let inputs = output.depends_on.iter().map(|&i| &interface.inputs[i]);
-    inputs.map(|input| input.name.as_str()).collect()
-}
-
-/// All systems, those that are FMUs too.
-pub(super) fn systems_json(scenario: &Scenario) -> Map<String, Value> {
-    let interfaces = scenario.connections.interfaces().iter().enumerate();
-    let systems = interfaces.map(|(system, interface)| {
-        let definition = scenario.definition(system);
-        (interface.name.clone(), system_json(interface, definition))
-    });
-    systems.collect()
-}
-
-fn system_json(interface: &Interface, definition: Option<&Definition>) -> Value {
-    let values = |names: &[String], values: &[f64]| -> Map<String, Value> {
-        let pairs = named(names, values);
-        pairs
-            .map(|(name, value)| (name.to_owned(), json!(value)))
-            .collect()
-    };
-    json!({
-        "source": if definition.is_some() { "equations" } else { "fmu" },
-        "inputs": interface.inputs.iter().map(input_json).collect::<Vec<_>>(),
-        "outputs": interface.outputs.iter().map(|of| output_json(interface, of)).collect::<Vec<_>>(),
-        "states": interface.states,
-        "state_starts": definition.map(|of| values(&of.model.states, &of.states)),
-        "parameters": definition.map(|of| values(&of.model.parameters, &of.parameters)),
-    })
-}
-
-fn input_json(of: &Input) -> Value {
-    json!({ "name": of.name, "unit": of.unit, "nature": nature(of.kind), "start": of.start })
-}
-
-fn output_json(interface: &Interface, of: &Output) -> Value {
-    json!({
-        "name": of.name,
-        "unit": of.unit,
-        "nature": nature(of.kind),
-        "depends_on": feedthrough(interface, of),
-    })
-}
-
-/// What feeds each input of each system: an output, or a number.
-pub(super) fn connections_json(scenario: &Scenario) -> Vec<Value> {
-    let connections = &scenario.connections;
-    let mut all = Vec::new();
-    for (system, interface) in connections.interfaces().iter().enumerate() {
-        for (input, position) in interface.inputs.iter().zip(connections.inputs_of(system)) {
-            let to = interface.qualified(&input.name);
-            all.push(match connections.sources()[position] {
-                Source::Output(output) => {
-                    json!({ "from": connections.output_name(output), "to": to })
-                }
-                Source::Constant(value) => json!({ "value": value, "to": to }),
-            });
-        }
-    }
-    all
 }

@@ -322,7 +322,8 @@ impl<'a> Resolver<'a> {
         let problem = Problem::at(
             name.span(),
             format!("`{}` has no {what} `{variable}`", interface.name),
-        );
+        )
+        .of_variable(&interface.name, variable);
 
         if other.names(interface).contains(&variable) {
             let is = if what == "output" {

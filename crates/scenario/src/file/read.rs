@@ -256,7 +256,10 @@ impl ModelTable<'_> {
                         exposed: Default::default(),
                     });
                 }
-                Err(wrong) => problems.extend(wrong),
+                Err(wrong) => {
+                    let of_system = |problem: Problem| problem.of_system(name.get_ref());
+                    problems.extend(wrong.into_iter().map(of_system));
+                }
             }
         }
         *compiled = reading.equations;

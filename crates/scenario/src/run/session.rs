@@ -279,6 +279,7 @@ impl Scenario {
     /// Makes the systems and the method of a run, once, and finds its start values.
     pub fn session(&self, options: &RunOptions) -> Result<Session<'_>, BadModel> {
         let clock = Instant::now();
+        dovetail_fmi::note_surroundings();
         let Plan {
             kind,
             context,

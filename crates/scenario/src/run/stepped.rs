@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use dovetail_core::{
     Archive, Ending, Error, Knot, Observer, Orchestrator, RunState, Task, Workers, check_finite,
 };
+use dovetail_fmi::note_surroundings;
 use dovetail_methods::{Context, MethodKind, reinitialize};
 
 use crate::diagnostic::BadModel;
@@ -69,7 +70,8 @@ impl SteppedSession<'_> {
         observers: &mut [&mut dyn Observer],
         interrupted: &AtomicBool,
     ) -> Result<Ending, SteppingError> {
-        self.refresh()?;
+        note_surroundings();
+        self.settle()?;
         let context = Context {
             start: self.reached,
             stop: until,
@@ -93,12 +95,17 @@ impl SteppedSession<'_> {
         self.present = run.latest().to_vec();
         self.reached = state.reached();
         let ending = ending?;
-        self.refresh()?;
+        self.settle()?;
         Ok(ending)
     }
 
     /// Finds consistent values for the present, where something that feeds the systems has changed.
     pub fn refresh(&mut self) -> Result<(), SteppingError> {
+        note_surroundings();
+        self.settle()
+    }
+
+    fn settle(&mut self) -> Result<(), SteppingError> {
         let connections = &self.scenario.connections;
         let workers = self.workers.as_mut();
         let asked = (self.derivatives, &[][..]);
@@ -115,6 +122,7 @@ impl SteppedSession<'_> {
 
     /// Writes down all that the rest of the run depends on.
     pub fn save(&mut self) -> Result<Vec<u8>, Error> {
+        note_surroundings();
         let mut archive = Archive::writer();
         self.visit(&mut archive)?;
         Ok(archive.into_bytes())
@@ -122,8 +130,9 @@ impl SteppedSession<'_> {
 
     /// Goes back, or ahead, to where the run was when it was saved.
     pub fn restore(&mut self, saved: Vec<u8>) -> Result<(), SteppingError> {
+        note_surroundings();
         self.visit(&mut Archive::reader(saved))?;
-        self.refresh()
+        self.settle()
     }
 
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -131,6 +140,12 @@ impl SteppedSession<'_> {
         archive.field(&mut self.reached)?;
         archive.slice(&mut self.present)?;
         self.workers.checkpoint(archive)
+    }
+}
+
+impl Drop for SteppedSession<'_> {
+    fn drop(&mut self) {
+        note_surroundings(); // FMUs are terminated next
     }
 }
 

@@ -9,6 +9,7 @@
 use std::sync::atomic::AtomicBool;
 
 use dovetail_core::{Capabilities, Ending, Error, Grid, Knot, Orchestrator, RunState, StepRule};
+use dovetail_fmi::note_surroundings;
 use dovetail_methods::{Context, reinitialize};
 
 use super::session::Session;
@@ -82,6 +83,7 @@ impl SteppedRun<'_> {
 
     /// Goes on to a time, as far as systems do not impose their steps.
     pub fn advance_to(&mut self, until: f64) -> Result<Ending, Error> {
+        note_surroundings();
         let until = self.on_grid(until);
         let session = &mut self.session;
         session.state.set_limit(until);
@@ -120,6 +122,7 @@ impl SteppedRun<'_> {
             return Ok(()); // systems stand at different times, and hold their inputs anyway
         }
 
+        note_surroundings();
         let time = session.state.reached();
         let present = session.state.latest().to_vec();
         let connections = &session.scenario.connections;
@@ -145,12 +148,20 @@ impl SteppedRun<'_> {
 
     /// All that the rest of the run depends on.
     pub fn checkpoint(&mut self) -> Result<Vec<u8>, Error> {
+        note_surroundings();
         self.session.save()
     }
 
     /// Goes back, or on, to where a checkpoint was taken.
     pub fn restore(&mut self, checkpoint: &[u8]) -> Result<(), Error> {
+        note_surroundings();
         self.renew_method()?;
         self.session.restore(checkpoint)
+    }
+}
+
+impl Drop for SteppedRun<'_> {
+    fn drop(&mut self) {
+        note_surroundings(); // FMUs are terminated next
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod memory;
 mod process_pool;
 mod remote;
 mod serve;
+mod stop_flag;
 
 use std::time::Instant;
 
@@ -23,6 +24,7 @@ pub use lost::ProcessLoss;
 pub use process_pool::{NOTE_WORDS, ProcessError, ProcessPool, TaskProcess};
 pub use remote::{FinalNotes, Remote, StartError, SystemEnd, SystemRequest};
 pub use serve::{SystemFactory, serve};
+pub use stop_flag::StopFlag;
 
 /// Systems that live in processes of their own.
 ///

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,7 @@ use crate::processes::channel::{self, ANSWERED, ASKED, Backoff, Gone, HEAD};
 use crate::processes::lost::ProcessLoss;
 use crate::processes::memory::SharedMemory;
 use crate::processes::serve::{MAKE, OPEN, TASK};
+use crate::processes::stop_flag::StopFlag;
 use crate::question::DONE;
 use crate::text_table::TextTable;
 
@@ -50,7 +51,7 @@ struct PoolState {
     describe: fn(&[AtomicU64]) -> String,
     /// The time that a process has for an answer; none: as long as it takes.
     limit: Option<Duration>,
-    interrupted: Option<&'static AtomicBool>,
+    interrupted: Option<StopFlag>,
     /// When the interrupt was first seen.
     since: OnceLock<Instant>,
     idle: Mutex<Vec<Process>>,
@@ -106,7 +107,7 @@ impl ProcessPool {
     pub fn watched(
         &self,
         limit: Option<Duration>,
-        interrupted: Option<&'static AtomicBool>,
+        interrupted: Option<StopFlag>,
     ) -> Self {
         self.changed(|state| (state.limit, state.interrupted) = (limit, interrupted))
     }
@@ -126,7 +127,7 @@ impl ProcessPool {
             texts: shared.texts,
             describe: shared.describe,
             limit: shared.limit,
-            interrupted: shared.interrupted,
+            interrupted: shared.interrupted.clone(),
             since: OnceLock::new(),
             idle: Mutex::default(),
         };
@@ -173,8 +174,8 @@ impl ProcessPool {
 
     /// Whether someone wants the run to end.
     pub(crate) fn is_interrupted(&self) -> bool {
-        let flag = self.shared.interrupted;
-        flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
+        let flag = self.shared.interrupted.as_ref();
+        flag.is_some_and(StopFlag::is_raised)
     }
 
     /// Watches a process that is being started since `began`. An interrupt ends it at once.
@@ -230,8 +231,8 @@ impl Watch {
             return Err(ProcessLoss::silent(limit));
         }
 
-        let interrupted = self.pool.interrupted;
-        let interrupted = interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed));
+        let interrupted = self.pool.interrupted.as_ref();
+        let interrupted = interrupted.is_some_and(StopFlag::is_raised);
         if interrupted && self.pool.since.get_or_init(Instant::now).elapsed() >= self.grace {
             return Err(ProcessLoss::interrupted(self.grace));
         }

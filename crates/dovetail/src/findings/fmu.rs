@@ -1,13 +1,61 @@
 //! An FMU as JSON.
 
-use dovetail::core::{Input, Interface, Output, StepRule};
-use dovetail::fmi::description::Variable;
-use dovetail::fmi::{Finding, FmuCapabilities, InterfaceUse};
+use dovetail_core::{Capabilities, Interface, StepRule};
+use dovetail_fmi::description::{Description, Variable};
+use dovetail_fmi::{Finding, FmuCapabilities, InterfaceUse, PreparedFmu};
+use dovetail_scenario::Scenario;
 use serde_json::{Value, json};
 
-use super::{Found, causality, inputs, is_parameter, nature, slopes};
+use super::systems::{input, output};
+use super::words::{causality, inputs, is_parameter, slopes};
 
-impl Found<'_> {
+/// One FMU of a model, as it was found.
+pub struct FoundFmu<'a> {
+    /// Its name in the model.
+    pub name: &'a str,
+    /// What is known of it.
+    pub prepared: &'a PreparedFmu,
+    /// What it can do as a system.
+    pub capabilities: Capabilities,
+    /// Whether all variables are shown.
+    pub all: bool,
+    /// Whether it was tried out.
+    pub tried: bool,
+}
+
+impl<'a> FoundFmu<'a> {
+    /// The FMUs of a model, of whose systems these are the capabilities.
+    pub fn of(
+        scenario: &'a Scenario,
+        capabilities: &[Capabilities],
+        all: bool,
+        tried: bool,
+    ) -> Vec<Self> {
+        let interfaces = scenario.connections.interfaces();
+        let place = |name: &str| {
+            interfaces
+                .iter()
+                .position(|interface| interface.name == name)
+        };
+        let fmus = scenario.units().into_iter();
+
+        fmus.map(|(name, prepared)| Self {
+            name,
+            prepared,
+            capabilities: capabilities[place(name).unwrap_or(0)],
+            all,
+            tried,
+        })
+        .collect()
+    }
+
+    /// What it says of itself.
+    pub fn description(&self) -> &'a Description {
+        self.prepared.fmu().description()
+    }
+}
+
+impl FoundFmu<'_> {
     /// Everything that was found.
     pub fn to_json(&self) -> Value {
         let description = self.description();
@@ -35,13 +83,17 @@ impl Found<'_> {
     }
 
     fn parameters(&self) -> Vec<&str> {
-        let parameters = self.described_variables().filter(|of| is_parameter(of));
+        let parameters = self
+            .description()
+            .variables
+            .iter()
+            .filter(|of| is_parameter(of));
         parameters.map(|variable| variable.name.as_str()).collect()
     }
 
     /// All variables, whatever they are.
     fn all_variables(&self) -> Vec<Value> {
-        self.described_variables().map(variable).collect()
+        self.description().variables.iter().map(variable).collect()
     }
 }
 
@@ -78,22 +130,9 @@ fn abilities(of: &FmuCapabilities) -> Value {
     })
 }
 
-fn input(of: &Input) -> Value {
-    json!({ "name": of.name, "unit": of.unit, "nature": nature(of.kind), "start": of.start })
-}
-
 fn outputs(interface: &Interface) -> Vec<Value> {
-    let output = |of: &Output| {
-        let inputs = of.depends_on.iter().map(|&input| &interface.inputs[input]);
-        let depends_on: Vec<&str> = inputs.map(|input| input.name.as_str()).collect();
-        json!({
-            "name": of.name,
-            "unit": of.unit,
-            "nature": nature(of.kind),
-            "depends_on": depends_on,
-        })
-    };
-    interface.outputs.iter().map(output).collect()
+    let outputs = interface.outputs.iter();
+    outputs.map(|of| output(interface, of)).collect()
 }
 
 fn finding(of: &Finding) -> Value {
