@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dovetail::export::{
-    ExportError, ExportOptions, Exported, ExportedInterface, FmiVersion, LIBRARY_FILE, MissingLibrary,
-    export as export_model, find_library,
+    ExportError, ExportOptions, Exported, ExportedInterface, FmiVersion, LIBRARY_FILE,
+    MissingLibrary, export as export_model, find_library,
 };
 use dovetail::scenario::FaceRole;
 

@@ -12,7 +12,8 @@ use dovetail_scenario::{
 };
 
 use crate::export::{
-    ExportError, ExportOptions, FmiVersion, MissingLibrary, Package, export_scenario,
+    ExportError, ExportOptions, ExportedInterface, FmiVersion, MissingLibrary, Package,
+    export_scenario,
 };
 
 /// How a package is written.
@@ -142,6 +143,7 @@ fn export_equations(text: &str, options: &SspOptions, out: &Path) -> Result<(), 
     let scenario = Scenario::parse(source, &changes)?;
     let options = ExportOptions {
         version: FmiVersion::Two,
+        interface: ExportedInterface::CoSimulation,
         expose: Vec::new(),
         library,
         worker: None,

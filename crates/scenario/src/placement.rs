@@ -10,7 +10,9 @@ use dovetail_fmi::{NOTEBOOK_WORDS, calls_under_way};
 use dovetail_methods::MethodKind;
 #[cfg(feature = "mpi")]
 use dovetail_workers::Network;
-use dovetail_workers::{Auto, AutoOptions, NOTE_WORDS, ProcessPool, SingleThread, StopFlag, Threads};
+use dovetail_workers::{
+    Auto, AutoOptions, NOTE_WORDS, ProcessPool, SingleThread, StopFlag, Threads,
+};
 
 use crate::diagnostic::Problem;
 use crate::process::texts::TEXTS;

@@ -16,7 +16,9 @@ use crate::execute::Execute;
 use crate::failure::Failure;
 use crate::reference::Reference;
 use crate::{interrupt, origin, output, processes};
-use plan::{Asked, Planned, combinations, file_of_run, own_method, permitted, plan, rungs, tolerance_column};
+use plan::{
+    Asked, Planned, combinations, file_of_run, own_method, permitted, plan, rungs, tolerance_column,
+};
 
 /// So many variables are drawn on a page, in so many rows each.
 const MOST_DRAWN: usize = 40;

@@ -104,11 +104,7 @@ impl ProcessPool {
 
     /// A process that does not answer within `limit` is killed. Once `interrupted` is raised, a
     /// process has two seconds left.
-    pub fn watched(
-        &self,
-        limit: Option<Duration>,
-        interrupted: Option<StopFlag>,
-    ) -> Self {
+    pub fn watched(&self, limit: Option<Duration>, interrupted: Option<StopFlag>) -> Self {
         self.changed(|state| (state.limit, state.interrupted) = (limit, interrupted))
     }
 
