@@ -72,6 +72,9 @@ fn worded_problem(mut problem: Problem) -> Problem {
         Some(GivenChoice::Value { name, text }) => {
             format!("set={{\"{name}\": {text}}}: {message}")
         }
+        Some(GivenChoice::FileValue { name, text, place }) => {
+            format!("{place}: {name} = {text}: {message}")
+        }
         Some(GivenChoice::Option { key, text }) => {
             format!("{message} (given as {}={text})", key.replace('-', "_"))
         }

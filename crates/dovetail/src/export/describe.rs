@@ -153,15 +153,11 @@ pub(super) fn range(own: &ExportedVariable) -> String {
         return whole_range(own);
     }
     let start = own.face.start.as_deref().and_then(|text| text.parse().ok());
-    let start: f64 = start.unwrap_or(f64::NAN);
-    let min = own
-        .face
-        .min
-        .filter(|min| min.is_finite() && !(start < *min));
-    let max = own
-        .face
-        .max
-        .filter(|max| max.is_finite() && !(start > *max));
+    let start: Option<f64> = start;
+    let below = |min: &f64| start.is_some_and(|start| start < *min);
+    let above = |max: &f64| start.is_some_and(|start| start > *max);
+    let min = own.face.min.filter(|min| min.is_finite() && !below(min));
+    let max = own.face.max.filter(|max| max.is_finite() && !above(max));
     optional("min", min) + &optional("max", max)
 }
 
