@@ -1,10 +1,13 @@
 """Models that the tests run."""
 
+import signal
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+# What is started in the background of a shell ignores Ctrl-C, and Python then leaves it so: the tests are about it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 EXAMPLES = sorted((ROOT / "examples").glob("*/model.toml"))
 
 

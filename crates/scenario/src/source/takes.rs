@@ -65,7 +65,7 @@ mod tests {
         assert!(!takes(ValueType::Int32, 1.5) && !takes(ValueType::Int32, 1e300));
         assert!(!takes(ValueType::UInt64, -1.0) && takes(ValueType::UInt64, 1e19));
         assert!(!takes(ValueType::UInt64, 1.8446744073709552e19));
-        assert!(!takes(ValueType::Int64, 9.223372036854775807e18));
+        assert!(!takes(ValueType::Int64, 9.223_372_036_854_776e18));
         assert!(takes(ValueType::Boolean, 1.0) && !takes(ValueType::Boolean, 0.3));
     }
 }
