@@ -41,7 +41,7 @@ def rows(model, *arguments):
 
 
 def validate(package):
-    """Every file of a package by its schema."""
+    """Every file of a package by its schema, which FMPy has of SSP 1.0."""
     kinds = {"ssd": "SystemStructureDescription.xsd", "ssv": "SystemStructureParameterValues.xsd"}
     with zipfile.ZipFile(package) as archive:
         for name in archive.namelist():
@@ -71,7 +71,8 @@ def examples():
         for version in ["1", "2"]:
             package = f"{name}-{version}.ssp"
             dovetail("ssp", model, *given, "--ssp", version, "-o", package)
-            validate(package)
+            if version == "1":
+                validate(package)
             worst = deviation(rows(package), expected)
             assert worst < 1e-9, (name, method, version, worst)
             print(f"{name}, {method}, SSP {version}.0: {worst:.1e} of the range")
