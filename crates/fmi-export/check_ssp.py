@@ -41,7 +41,7 @@ def rows(model, *arguments):
 
 
 def validate(package):
-    """Every file of a package by its schema."""
+    """Every file of a package by its schema, which FMPy has of SSP 1.0."""
     kinds = {"ssd": "SystemStructureDescription.xsd", "ssv": "SystemStructureParameterValues.xsd"}
     with zipfile.ZipFile(package) as archive:
         for name in archive.namelist():
@@ -53,13 +53,20 @@ def validate(package):
 
 
 def deviation(found, expected):
-    """The largest difference in parts of the range of each variable, of those that both have."""
+    """The largest difference in parts of the range of each variable, of those that both have, at the times that both have.
+
+    Equations show both sides of their events; of an FMU only its steps are known.
+    """
+    sides = [{time: k for k, time in enumerate(table["time"])} for table in (found, expected)]
+    times = sorted(sides[0].keys() & sides[1].keys())
+    assert len(times) > 0.99 * len(sides[1]), (len(times), len(sides[1]))
+    here, there = ([side[time] for time in times] for side in sides)
     worst = 0.0
     common = [name for name in expected if name in found and name != "time"]
     assert common, (list(found), list(expected))
     for name in common:
         spread = np.ptp(expected[name]) or 1.0
-        worst = max(worst, np.max(np.abs(found[name] - expected[name])) / spread)
+        worst = max(worst, np.max(np.abs(found[name][here] - expected[name][there])) / spread)
     return worst
 
 
@@ -71,7 +78,8 @@ def examples():
         for version in ["1", "2"]:
             package = f"{name}-{version}.ssp"
             dovetail("ssp", model, *given, "--ssp", version, "-o", package)
-            validate(package)
+            if version == "1":
+                validate(package)
             worst = deviation(rows(package), expected)
             assert worst < 1e-9, (name, method, version, worst)
             print(f"{name}, {method}, SSP {version}.0: {worst:.1e} of the range")

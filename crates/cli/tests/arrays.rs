@@ -4,7 +4,7 @@ mod support;
 
 use dovetail_fixtures::{Fixture, Model, Version};
 use serde_json::Value;
-use support::{Folder, Table, dovetail, number, run_json};
+use support::{Folder, dovetail, number, run_json};
 
 /// Two instances of an FMU with a variable of every type, and what connects them.
 struct Pair {
@@ -36,15 +36,6 @@ impl Pair {
 
     fn last(&self, arguments: &[&str]) -> Value {
         run_json(&self.model, arguments)["final"].clone()
-    }
-
-    /// The last value of a variable, as a result file has it.
-    fn text(&self, name: &str) -> String {
-        let file = self.folder.name("rows.csv");
-        dovetail(&["run", &self.model, "-o", &file, "--record", "*"]).exits(0);
-        let table = Table::parse(&self.folder.read("rows.csv"));
-        let column = table.column(name);
-        (*column.last().expect("a row")).to_owned()
     }
 
     fn refused(&self, words: &[&str]) {
@@ -157,57 +148,51 @@ fn values_of_all_types_arrive_as_they_are() {
 #[test]
 fn bytes_go_to_bytes() {
     let given = "inputs = { binary_in = \"00010200ff\" }";
-    let pair = Pair::new(given, "", &[("a.binary_out", "b.binary_in")]);
-    assert_eq!(pair.text("b.binary_out"), "00010200ff");
-    let apart = Pair::new(given, "", &[]);
-    assert_eq!(
-        apart.text("b.binary_out"),
-        "00ff7f80",
-        "the start value of the FMU"
+    let set_in_b = |pair: &Pair, arguments: &[&str]| {
+        let (calls, _) = log(pair, arguments);
+        let calls = calls
+            .lines()
+            .filter(|line| line.starts_with("b: fmi3SetBinary("));
+        calls.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let apart = set_in_b(&Pair::new(given, "", &[]), &[]);
+    assert!(
+        !apart.is_empty() && apart.iter().all(|call| call.contains("00ff7f80")),
+        "{apart:?}"
     );
+
+    let pair = Pair::new(given, "", &[("a.binary_out", "b.binary_in")]);
+    for workers in ["none", "threads", "processes"] {
+        let workers: &[&str] = match workers {
+            "none" => &[],
+            other => &["--workers", other],
+        };
+        let connected = set_in_b(&pair, workers);
+        let arrives = connected
+            .last()
+            .is_some_and(|call| call.contains("00010200ff"));
+        assert!(arrives, "{workers:?}: {connected:?}");
+    }
     Pair::new("", "", &[("a.string_out", "b.binary_in")])
         .refused(&["`a.string_out` is a text, but `b.binary_in` is a binary value"]);
     Pair::new("", "", &[("a.int32_out", "b.binary_in")])
         .refused(&["`a.int32_out` is a number, but `b.binary_in` is a binary value"]);
 }
 
-#[test]
-fn bytes_reach_processes_and_threads() {
-    let given = "inputs = { binary_in = \"00010200ff\" }";
-    let pair = Pair::new(given, "", &[("a.binary_out", "b.binary_in")]);
-    for workers in ["threads", "processes"] {
-        let file = pair.folder.name("rows.csv");
-        dovetail(&[
-            "run",
-            &pair.model,
-            "-o",
-            &file,
-            "--workers",
-            workers,
-            "--record",
-            "*",
-        ])
-        .exits(0);
-        let table = Table::parse(&pair.folder.read("rows.csv"));
-        assert_eq!(
-            table.column("b.binary_out").last(),
-            Some(&"00010200ff"),
-            "{workers}"
-        );
-    }
-}
-
 /// What an FMU was given, by the log of its calls.
-fn log(pair: &Pair) -> (String, Value) {
+fn log(pair: &Pair, arguments: &[&str]) -> (String, Value) {
     let file = pair.folder.name("calls.txt");
-    let done = run_json(&pair.model, &["--log-fmi-calls", &file]);
+    let done = run_json(
+        &pair.model,
+        &[&["--log-fmi-calls", &file], arguments].concat(),
+    );
     (pair.folder.read("calls.txt"), done)
 }
 
 #[test]
 fn large_whole_numbers_are_set_as_they_are() {
     let given = "inputs = { int64_in = -9007199254740995, uint64_in = \"18446744073709551614\" }";
-    let (calls, done) = log(&Pair::new(given, "", &[]));
+    let (calls, done) = log(&Pair::new(given, "", &[]), &[]);
     for value in ["-9007199254740995", "18446744073709551614"] {
         assert!(calls.contains(&format!("[{value}]")), "{value} is not set");
     }
@@ -223,7 +208,7 @@ fn large_whole_numbers_are_set_as_they_are() {
 #[test]
 fn whole_numbers_that_are_exact_are_not_warned_of() {
     let given = "inputs = { int64_in = 9007199254740992, uint64_in = 3 }";
-    let (_, done) = log(&Pair::new(given, given, &[]));
+    let (_, done) = log(&Pair::new(given, given, &[]), &[]);
     let warnings = done["quality"]["warnings"].to_string();
     assert!(!warnings.contains("whole numbers"), "{warnings}");
 }

@@ -14,7 +14,8 @@ fn written(folder: &Folder, model: &str, arguments: &[&str]) -> (String, String)
     let out = folder.name("out.ssp");
     let all = [&["ssp", model, "-o", &out], arguments].concat();
     let done = dovetail(&all).exits(0);
-    (out, done.out)
+    let words: Vec<&str> = done.out.split_whitespace().collect();
+    (out, words.join(" "))
 }
 
 /// A file of a package.

@@ -94,6 +94,7 @@ fn read_back(structure: &WrittenStructure, version: SspVersion) -> Structure {
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         fs::write(path, file.text).expect("a file");
     }
+    fs::create_dir_all(folder.path().join("resources")).expect("a folder");
     fs::write(folder.path().join("resources/a file & more.fmu"), "").expect("a file");
     let ssd = folder.path().join("SystemStructure.ssd");
     let found = read(&ssd, folder.path(), &mut |_: &Path| {

@@ -17,7 +17,7 @@ use crate::source::system_source::{BuildOptions, Built, KnownEquations, Portable
 use crate::source::table::SystemTable;
 
 /// The name of this kind of source.
-const NAME: &str = "events";
+pub(crate) const NAME: &str = "events";
 
 /// Events as equations.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -16,6 +16,7 @@ use super::{equation_model, written_fmu};
 use crate::bytes::from_bytes;
 use crate::equations::source::NAME as EQUATIONS;
 use crate::equations::text::EquationsText;
+use crate::events::source::NAME as EVENTS;
 use crate::options::Choices;
 use crate::scenario::Scenario;
 use crate::source::part::Part;
@@ -93,7 +94,11 @@ impl Scenario {
     /// Refuses what SSP has no words for.
     fn check_expressible(&self) -> Result<(), Notice> {
         let refuse = |text: String| Err(Notice::from(text).with([Remedy::OneFmu]));
-        if self.parts.iter().any(|part| part.name().starts_with('$')) {
+        let is_events = |part: &Part| {
+            let portable = part.source.portable();
+            portable.is_some_and(|portable| portable.kind == EVENTS) || !part.overrides.is_empty()
+        };
+        if self.parts.iter().any(is_events) {
             return refuse("SSP has no [[events]], and this model has them".to_owned());
         }
         for part in &self.parts {
