@@ -18,6 +18,8 @@ const browser = await launch();
 
 /** Runs a claim about a page in each view; nothing may go wrong on the way. */
 async function claim(text, name, check, views = VIEWS) {
+  // ONLY="million points" tries one claim.
+  if (!text.includes(process.env.ONLY || "")) return;
   for (const view of views) {
     const { page, troubles, close } = await open(browser, file(name), view);
     try {
@@ -230,9 +232,9 @@ await claim("one variable is drawn over another, and figures are saved", "run.ht
   await page.click("#orbit summary");
   await settled(page);
   const across = page.locator("#orbitfigure select").first();
-  await across.selectOption("right.velocity");
+  await across.selectOption("right.force");
   await settled(page);
-  assert.equal(await page.evaluate(() => window.page.orbits.options.label), "right.velocity [m/s]");
+  assert.match(await page.evaluate(() => window.page.orbits.options.label), /^right\.force/);
   const points = await page.evaluate(() => window.page.orbits.curves[0].x.length);
   assert.ok(points > 100, `${points} points`);
 
@@ -267,7 +269,9 @@ await claim(
         const { over, frame } = figure.panels[0];
         const x = frame.px(figure.events[0].time);
         const ratio = over.width / frame.width;
-        const { data } = over.getContext("2d").getImageData((x + 8) * ratio, 12 * ratio, 40 * ratio, 10 * ratio);
+        const copy = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+        copy.drawImage(over, -(x + 8) * ratio, -12 * ratio);
+        const { data } = copy.getImageData(0, 0, 40 * ratio, 10 * ratio);
         return data.filter((value, i) => i % 4 === 3 && value > 0).length;
       });
     const part = await page.evaluate(() => {

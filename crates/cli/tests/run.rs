@@ -83,7 +83,10 @@ fn inputs_states_and_outputs_have_final_values() {
 
 #[test]
 fn recorded_variables_alone_have_final_values() {
-    let run = run_json(&example("mechanical"), &["--record", "left.x", "right.*y"]);
+    let run = run_json(
+        &example("mechanical"),
+        &["--record", "left.x", "--record", "right.*y"],
+    );
     assert_eq!(keys(&run["final"]), ["left.x", "right.velocity"]);
 }
 
