@@ -1,13 +1,14 @@
 //! The examples with FMUs in place of equations give, under every method, the numbers of the equations.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dovetail_cases::{BEHAVIOUR_CHANGE, CAR, Case, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL};
 use dovetail_core::Remedy;
 use dovetail_fixtures::{Fixture, Habit, Kind, Model, Version};
 use dovetail_report::{Recorder, Trajectory, Variables};
-use dovetail_scenario::{Choices, Overrides, RunOptions, Scenario, SourceText};
+use dovetail_scenario::{Choices, Overrides, RunCourse, RunOptions, Scenario, SourceText};
 
 /// How a system of an example is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -567,7 +568,7 @@ fn who_watches_does_not_matter() {
     }
 }
 
-/// Where a run may be taken back, its FMUs hear so with every step; otherwise that it never will be.
+/// Where a run may be taken back, its FMUs hear so with every step; otherwise, or where whoever runs it says so, that it never will be.
 #[test]
 fn going_back_is_announced_with_every_step() {
     for version in [Version::Two, Version::Three] {
@@ -587,11 +588,15 @@ fn going_back_is_announced_with_every_step() {
         choices.set("method", "jacobi");
         choices.set("step", "0.25");
         let mut results = Vec::new();
-        for goes_back in [false, true] {
+        for (goes_back, stays) in [(false, false), (true, false), (true, true)] {
             let path = folder.path().join("calls");
             let options = RunOptions {
                 fmi_log: Some(dovetail_fmi::CallLog::create(&path).unwrap()),
                 goes_back,
+                course: RunCourse {
+                    open_end: stays,
+                    stays: Some(Arc::new(AtomicBool::new(stays))),
+                },
                 ..scenario.options(&choices).unwrap()
             };
             let recorded = recorded(&scenario, &options);
@@ -605,9 +610,17 @@ fn going_back_is_announced_with_every_step() {
             assert_eq!(steps.len(), 4, "{calls}");
             let never = |line: &&&str| line.contains(", true") || line.contains(", 1)");
             let announced = steps.len() - steps.iter().filter(never).count();
-            assert_eq!(announced, if goes_back { 4 } else { 0 }, "{calls}");
+            let expected = if goes_back && !stays { 4 } else { 0 };
+            assert_eq!(announced, expected, "{calls}");
+            // An end that nobody knows is not announced.
+            let told = calls.lines().any(|line| {
+                let sets_up = ["SetupExperiment(", "EnterInitializationMode("];
+                sets_up.iter().any(|name| line.contains(name)) && line.contains("1.0)")
+            });
+            assert_eq!(told, !stays, "{calls}");
         }
         assert_eq!(results[0], results[1]);
+        assert_eq!(results[0], results[2]);
     }
 }
 

@@ -4,6 +4,7 @@
 //! fmi2, fmi3   the functions of the standard: pointers in, a status out
 //! registry     the instances there are; what importers hold are their numbers, never followed
 //! instance     one instance: the order of calls, its values, its run
+//! intermediate inputs that an importer gives as functions of time
 //! logger       sentences for the importer
 //! ```
 //!
@@ -13,6 +14,7 @@
 mod fmi2;
 mod fmi3;
 mod instance;
+mod intermediate;
 mod logger;
 mod pointers;
 mod registry;

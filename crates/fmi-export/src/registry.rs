@@ -14,9 +14,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, TryLockError};
 
 use crate::instance::Instance;
+use crate::intermediate::{SharedValues, lock};
 
 /// An instance on its own.
-struct Slot(Mutex<Option<Kept>>);
+struct Slot {
+    kept: Mutex<Option<Kept>>,
+    /// Values that the importer sets within a step.
+    given: SharedValues,
+}
 
 /// An instance that an importer may use from any of its threads, one at a time.
 struct Kept(Instance);
@@ -65,7 +70,10 @@ pub(crate) fn insert(instance: Instance) -> *mut c_void {
     let mut all = INSTANCES.lock().unwrap_or_else(PoisonError::into_inner);
     all.last += 16;
     let number = all.last;
-    let slot = Slot(Mutex::new(Some(Kept(instance))));
+    let slot = Slot {
+        given: Arc::clone(&instance.given),
+        kept: Mutex::new(Some(Kept(instance))),
+    };
     all.slots.insert(number, Arc::new(slot));
     number as *mut c_void
 }
@@ -78,7 +86,7 @@ pub(crate) fn remove(handle: *mut c_void) -> bool {
     };
     let Some(slot) = slot else { return false };
     // Ended outside of the lock: nested FMUs may take their time.
-    let taken = match slot.0.try_lock() {
+    let taken = match slot.kept.try_lock() {
         Ok(mut kept) => kept.take(),
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().take(),
         Err(TryLockError::WouldBlock) => return false,
@@ -86,6 +94,22 @@ pub(crate) fn remove(handle: *mut c_void) -> bool {
     let freed = catch_unwind(AssertUnwindSafe(|| drop(taken))).is_ok();
     gone();
     freed
+}
+
+/// Takes values that an importer sets while it is asked for them within a step; false where it is not, or there is no such instance.
+pub(crate) fn set_within_step(
+    handle: *mut c_void,
+    references: &[u32],
+    values: &[f64],
+) -> Result<bool, String> {
+    let slot = {
+        let all = INSTANCES.lock().unwrap_or_else(PoisonError::into_inner);
+        all.slots.get(&(handle as usize)).cloned()
+    };
+    match slot {
+        Some(slot) => lock(&slot.given).set(references, values),
+        None => Ok(false),
+    }
 }
 
 /// Does something with an instance, and survives it.
@@ -98,7 +122,7 @@ pub(crate) fn with<T>(
         all.slots.get(&(handle as usize)).cloned()
     };
     let slot = slot.ok_or(Missing::Unknown)?;
-    let mut kept = match slot.0.try_lock() {
+    let mut kept = match slot.kept.try_lock() {
         Ok(kept) => kept,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         Err(TryLockError::WouldBlock) => return Err(Missing::Busy),

@@ -46,6 +46,7 @@ fn interface(manifest: &Manifest) -> String {
             let own = [
                 attribute("canHandleVariableCommunicationStepSize", true),
                 attribute("maxOutputDerivativeOrder", can.output_derivatives),
+                attribute("providesIntermediateUpdate", true),
             ];
             format!(
                 "  <CoSimulation{name}{}{}/>\n",
@@ -90,6 +91,7 @@ fn variable(manifest: &Manifest, own: &ExportedVariable) -> String {
         attribute("valueReference", own.reference),
         optional("description", face.description.as_ref()),
         nature(own, float),
+        flag("intermediateUpdate", is_asked_for(manifest, own)),
     ];
     let common = common.concat();
     if face.value_type == FaceType::Text {
@@ -110,6 +112,11 @@ fn variable(manifest: &Manifest, own: &ExportedVariable) -> String {
         optional("derivative", derivative),
     ];
     format!("    <{kind}{common}{}/>\n", values.concat())
+}
+
+/// Whether importers are asked for its values within steps.
+fn is_asked_for(manifest: &Manifest, own: &ExportedVariable) -> bool {
+    manifest.interface == ExportedInterface::CoSimulation && own.is_continuous_input()
 }
 
 /// The name of a type.

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use dovetail_fmi::ProbeResult;
-use dovetail_scenario::{Choices, FaceVariable, Overrides, RunOptions, Scenario};
+use dovetail_scenario::{
+    Choices, FaceRole, FaceType, FaceVariable, Overrides, RunOptions, Scenario,
+};
 use serde::{Deserialize, Serialize};
 
 use super::capabilities::ExportedCapabilities;
@@ -97,6 +99,16 @@ fn plain_name(name: &str) -> Option<String> {
 pub struct ManifestError {
     file: std::path::PathBuf,
     what: String,
+}
+
+impl ExportedVariable {
+    /// Whether it is an input that can change within a step.
+    pub fn is_continuous_input(&self) -> bool {
+        let face = &self.face;
+        matches!(face.role, FaceRole::Input(_))
+            && face.value_type == FaceType::Float
+            && !face.discrete
+    }
 }
 
 impl Manifest {

@@ -20,6 +20,7 @@ use dovetail::export::ExportedInterface;
 
 use self::values::check_counts;
 use crate::instance::Instance;
+use crate::intermediate::{Ask, IntermediateUpdate};
 use crate::logger::{Logger, Severity, Sink};
 use crate::pointers::{array, array_mut, place, text};
 use crate::registry::{self, Missing};
@@ -28,6 +29,26 @@ use crate::resources;
 const OK: c_int = 0;
 const WARNING: c_int = 1;
 const ERROR: c_int = 3;
+
+type UpdateCallback = unsafe extern "C" fn(
+    *mut c_void,
+    f64,
+    set_requested: u8,
+    get_allowed: u8,
+    step_finished: u8,
+    can_return_early: u8,
+    early_return: *mut u8,
+    early_return_time: *mut f64,
+);
+
+/// Asks an importer for its inputs at a time.
+fn ask(update: UpdateCallback, environment: *mut c_void) -> Ask {
+    Box::new(move |time| {
+        let (mut early, mut early_time) = (0, time);
+        // SAFETY: the callback of the standard, with places for its answers.
+        unsafe { update(environment, time, 1, 0, 0, 0, &mut early, &mut early_time) };
+    })
+}
 
 type LogCallback = unsafe extern "C" fn(*mut c_void, c_int, *const c_char, *const c_char);
 
@@ -77,7 +98,7 @@ pub unsafe extern "C" fn fmi3InstantiateCoSimulation(
     intermediate_count: usize,
     environment: *mut c_void,
     log: Option<LogCallback>,
-    _intermediate_update: *const c_void,
+    intermediate_update: Option<UpdateCallback>,
 ) -> *mut c_void {
     let made = std::panic::catch_unwind(|| {
         // SAFETY: texts, as the standard has them, or null.
@@ -91,12 +112,15 @@ pub unsafe extern "C" fn fmi3InstantiateCoSimulation(
             logger.error("this FMU declares no event mode: events inside are its own affair");
             return std::ptr::null_mut();
         }
-        if intermediate_count > 0 {
-            logger.warn("this FMU declares no intermediate update: none will come");
-        }
         let named = path.as_deref().and_then(resources::path_of);
         let token = token.unwrap_or_default();
-        crate::instantiate(named, &token, ExportedInterface::CoSimulation, logger)
+        let made = crate::instantiate(named, &token, ExportedInterface::CoSimulation, logger);
+        // Whoever has no variables to be set within a step need not be asked.
+        if let Some(update) = intermediate_update.filter(|_| intermediate_count > 0) {
+            let ask = IntermediateUpdate::new(ask(update, environment));
+            let _ = registry::with(made, |instance| instance.intermediate = Some(ask));
+        }
+        made
     });
     made.unwrap_or(std::ptr::null_mut())
 }

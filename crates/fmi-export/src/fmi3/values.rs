@@ -14,13 +14,28 @@ use std::ffi::{c_char, c_int, c_void};
 
 use dovetail::scenario::FaceType;
 
-use super::call;
+use super::{OK, call};
 use crate::instance::Number;
 use crate::pointers::{array, array_mut, text};
+use crate::registry;
 
 /// Values of one type: how they are asked for and set.
 macro_rules! values {
     ($get:ident, $set:ident, $type:ty, $number:ident, $accepts:expr, $from:expr, $to:expr) => {
+        getter!($get, $type, $accepts, $from);
+        setter!(
+            #[unsafe(no_mangle)]
+            $set,
+            $type,
+            $number,
+            $accepts,
+            $to
+        );
+    };
+}
+
+macro_rules! getter {
+    ($get:ident, $type:ty, $accepts:expr, $from:expr) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $get(
             instance: *mut c_void,
@@ -40,8 +55,12 @@ macro_rules! values {
                 Ok(())
             })
         }
+    };
+}
 
-        #[unsafe(no_mangle)]
+macro_rules! setter {
+    ($(#[$exported:meta])? $set:ident, $type:ty, $number:ident, $accepts:expr, $to:expr) => {
+        $(#[$exported])?
         pub unsafe extern "C" fn $set(
             instance: *mut c_void,
             references: *const u32,
@@ -77,15 +96,35 @@ fn float(number: Number) -> Result<f64, String> {
     Ok(number.as_float())
 }
 
-values!(
-    fmi3GetFloat64,
-    fmi3SetFloat64,
-    f64,
-    Float,
-    |own| own == FaceType::Float,
-    float,
-    f64::from
-);
+fn is_float(own: FaceType) -> bool {
+    own == FaceType::Float
+}
+
+getter!(fmi3GetFloat64, f64, is_float, float);
+setter!(set_float64, f64, Float, is_float, f64::from);
+
+/// Also within a step, in the callback of the importer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi3SetFloat64(
+    instance: *mut c_void,
+    references: *const u32,
+    count: usize,
+    values: *const f64,
+    value_count: usize,
+) -> c_int {
+    let taken = check_counts(count, value_count).and_then(|()| {
+        // SAFETY: arrays of these lengths, as the standard has it.
+        let (own, all) = unsafe { (array(references, count)?, array(values, count)?) };
+        registry::set_within_step(instance, own, all)
+    });
+    match taken {
+        Ok(true) => OK,
+        // SAFETY: as this function is called.
+        Ok(false) => unsafe { set_float64(instance, references, count, values, value_count) },
+        Err(sentence) => call(instance, |_| Err(sentence)),
+    }
+}
+
 values!(
     fmi3GetFloat32,
     fmi3SetFloat32,

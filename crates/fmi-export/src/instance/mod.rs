@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use self::model_run::ModelRun;
 pub(crate) use self::number::Number;
 use self::saved_states::SavedStates;
+use crate::intermediate::{IntermediateUpdate, SharedValues};
 use crate::logger::Logger;
 
 /// Where an importer gives no stop time, its runs may go on for so many times the length of the model's own.
@@ -39,7 +40,7 @@ const LONGEST_OPEN_RUN: f64 = 1000.0;
 /// Beyond a stop time that is given there is room for so much of the run: importers do not always end where they said.
 const ROOM_BEYOND_STOP: f64 = 1.0;
 /// The highest derivative of an input that is taken.
-const HIGHEST_DERIVATIVE: usize = 5;
+pub(crate) const HIGHEST_DERIVATIVE: usize = 5;
 
 /// Value and derivatives of an input.
 type Derivatives = [f64; HIGHEST_DERIVATIVE + 1];
@@ -100,6 +101,10 @@ pub(crate) struct Instance {
     /// The importer does not go back to before where the model stands.
     stays: Arc<AtomicBool>,
     saved: SavedStates,
+    /// How the importer is asked for its inputs within a step.
+    pub intermediate: Option<IntermediateUpdate>,
+    /// What it has answered.
+    pub given: SharedValues,
     /// Texts that were handed out last.
     texts: Vec<CString>,
 }
@@ -133,6 +138,8 @@ impl Instance {
             ends: false,
             stays: Arc::new(AtomicBool::new(false)),
             saved: SavedStates::default(),
+            intermediate: None,
+            given: SharedValues::default(),
             texts: Vec::new(),
             manifest,
         };

@@ -29,6 +29,8 @@ pub(crate) struct ModelRun {
 
 /// Values that differ by no more than this, relative, are the same: importers compute them.
 const SAME: f64 = 1e-12;
+/// What changes an input over a step by less than this, relative, is rounding: importers compute polynomials.
+const ROUNDING: f64 = 1e-10;
 
 impl ModelRun {
     /// A run at its start, under these inputs.
@@ -74,16 +76,17 @@ impl ModelRun {
     /// Goes on to a time under inputs that are polynomials from here on. Where they do not go on from what they were, the model
     /// is made consistent first.
     pub fn advance_to(&mut self, until: f64, inputs: &[Signal]) -> Result<Ending, String> {
-        self.follow(inputs)?;
+        let size = until - self.with(|run| run.reached());
+        self.follow(inputs, size)?;
         self.linearization = None;
         let ended = self.with(|run| run.advance_to(until));
         ended.map_err(|error| error.to_string())
     }
 
     /// Takes inputs from where the model stands.
-    fn follow(&mut self, inputs: &[Signal]) -> Result<(), String> {
+    fn follow(&mut self, inputs: &[Signal], size: f64) -> Result<(), String> {
         let here = self.with(|run| run.reached());
-        let jumped = self.has_jumped(here, inputs);
+        let jumped = self.has_jumped(here, inputs, size);
         self.outside.set(here, inputs);
         self.since = here;
         self.inputs.clear();
@@ -98,7 +101,7 @@ impl ModelRun {
 
     /// The model linearized where it stands, under inputs that are these from here on.
     pub fn linearize(&mut self, inputs: &[Signal]) -> Result<&OuterLinearization, String> {
-        self.follow(inputs)?;
+        self.follow(inputs, 0.0)?;
         if self.linearization.is_none() {
             let outside = Arc::clone(&self.outside);
             let found = self.with(|run| run.linearize(&outside))?;
@@ -109,16 +112,24 @@ impl ModelRun {
             .ok_or_else(|| "the model is not linearized".to_owned())
     }
 
-    /// Whether an input is not what its course so far leads to.
-    fn has_jumped(&self, here: f64, inputs: &[Signal]) -> bool {
+    /// Whether an input is not what its course so far leads to. What a derivative does not change over the step to come, but for
+    /// rounding, does not count.
+    fn has_jumped(&self, here: f64, inputs: &[Signal], size: f64) -> bool {
         let elapsed = here - self.since;
-        let differ = |a: f64, b: f64| (a - b).abs() > SAME * a.abs().max(b.abs());
         let mut pairs = self.inputs.iter().zip(inputs);
         pairs.any(|(before, now)| {
             let led = before.shifted(elapsed);
-            differ(led.value(0.0), now.value(0.0))
-                || differ(led.derivative(1, 0.0), now.derivative(1, 0.0))
-                || differ(led.derivative(2, 0.0), now.derivative(2, 0.0))
+            let largest = led.value(0.0).abs().max(now.value(0.0).abs());
+            let differ = |order: usize| {
+                let (a, b) = match order {
+                    0 => (led.value(0.0), now.value(0.0)),
+                    _ => (led.derivative(order, 0.0), now.derivative(order, 0.0)),
+                };
+                let difference = (a - b).abs();
+                let rounding = difference * size.powi(order as i32) <= ROUNDING * largest;
+                difference > SAME * a.abs().max(b.abs()) && (order == 0 || size == 0.0 || !rounding)
+            };
+            (0..=2).any(differ)
         })
     }
 

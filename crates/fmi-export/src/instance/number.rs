@@ -11,6 +11,14 @@ pub(crate) enum Number {
 }
 
 impl Number {
+    /// What a number inside is to importers: the models know no others, and their whole numbers beyond 2^53 are rounded.
+    pub fn of(value: f64, value_type: FaceType) -> Self {
+        match value_type.range() {
+            Some((least, largest)) => Self::Integer((value.round() as i128).clamp(least, largest)),
+            None => Self::Float(value),
+        }
+    }
+
     pub fn as_float(self) -> f64 {
         match self {
             Self::Float(value) => value,
@@ -75,6 +83,7 @@ mod tests {
             Some(u64::MAX.to_string())
         );
         assert_eq!(Number::parse(&u64::MAX.to_string()), Some(largest));
+        assert_eq!(Number::of(u64::MAX as f64, FaceType::UInt64), largest);
         assert_eq!(Number::parse("true"), Some(Number::Boolean(true)));
         assert_eq!(Number::parse("1e-3"), Some(Number::Float(1e-3)));
     }

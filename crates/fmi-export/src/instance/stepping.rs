@@ -78,11 +78,15 @@ impl Instance {
         let until = from + size;
         self.check_step(from, until, size)?;
 
+        let ends = self.ask_for_inputs(from, size);
         let signals = self.signals();
         self.stays.store(stays, Ordering::Relaxed);
         let ended = self.coupled()?.advance_to(until, &signals);
         for input in &mut self.inputs {
             input[1..].fill(0.0);
+        }
+        for (slot, last) in ends {
+            self.inputs[slot][0] = last;
         }
         match ended {
             Ok(ending) => {
@@ -101,6 +105,30 @@ impl Instance {
                 Err(text)
             }
         }
+    }
+
+    /// Takes inputs that the importer gives as functions of time; the slots of these, and their values at the end.
+    fn ask_for_inputs(&mut self, from: f64, size: f64) -> Vec<(usize, f64)> {
+        let Some(update) = self.intermediate.as_ref().filter(|_| size > 0.0) else {
+            return Vec::new();
+        };
+        let mut asked = Vec::new();
+        let mut slots = Vec::new();
+        for own in &self.manifest.variables {
+            if let FaceRole::Input(slot) = own.face.role
+                && own.is_continuous_input()
+            {
+                asked.push((own.reference, self.inputs[slot][0]));
+                slots.push(slot);
+            }
+        }
+        let courses = update.courses(&self.given, &asked, from, size);
+        let mut ends = Vec::new();
+        for (slot, course) in slots.into_iter().zip(courses) {
+            self.inputs[slot] = course.derivatives;
+            ends.push((slot, course.last));
+        }
+        ends
     }
 
     fn check_step(&self, from: f64, until: f64, size: f64) -> Result<(), String> {

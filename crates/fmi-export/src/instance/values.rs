@@ -73,8 +73,9 @@ impl Instance {
         }
         let face = &self.variable(reference)?.face;
         let (name, role) = (face.name.clone(), face.role);
+        let value_type = face.value_type;
         match role {
-            FaceRole::Input(slot) => Ok(Number::Float(self.inputs[slot][0])),
+            FaceRole::Input(slot) => Ok(Number::of(self.inputs[slot][0], value_type)),
             FaceRole::Parameter => self.given(reference),
             FaceRole::State(_) if self.phase == Phase::Instantiated && face.start.is_some() => {
                 self.given(reference)
@@ -88,7 +89,7 @@ impl Instance {
                 }
                 let value = self.computed(role)?;
                 let value = value.ok_or_else(|| format!("`{name}` has no value yet"))?;
-                Ok(Number::Float(value))
+                Ok(Number::of(value, value_type))
             }
         }
     }
