@@ -143,6 +143,7 @@ function settle() {
     if (figure.curves.includes(state)) figure.remove(state);
   }
   if (now.id > 1) return;
+  for (const curve of figure.curves) curve.index = null; // colors are given anew
   figure.split(figure.options.split);
   hide();
 }
