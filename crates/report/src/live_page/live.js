@@ -134,15 +134,19 @@ function grow({ from, time, columns }) {
 
 /** As soon as something is known of the curves: a state that is an output is drawn once, and what has no unit is put with its like. */
 function settle() {
+  let merged = false;
   for (const state of variables.filter(v => v.role === "state")) {
     const [low, high] = extent(state.y, 0, state.y.length);
     const near = (one, other) => one.every((value, i) => Math.abs(value - other[i]) <= 1e-5 * (high - low));
     const same = v => v.role === "output" && v.system === state.system && near(state.y, v.y);
     if (!(high > low) || !variables.some(same)) continue;
     state.box.closest("label").hidden = true;
-    if (figure.curves.includes(state)) figure.remove(state);
+    if (!figure.curves.includes(state)) continue;
+    figure.remove(state);
+    merged = true;
   }
-  if (now.id > 1) return;
+  if (now.id > 1 && !merged) return;
+  for (const curve of figure.curves) curve.index = null; // colors are given anew
   figure.split(figure.options.split);
   hide();
 }

@@ -71,7 +71,7 @@ function spark(variable) {
     [low, high] = extent(y, 0, n),
     span = high - low || 1;
   let path = "";
-  for (let p = 0; p < 64 && n; p++) {
+  for (let p = 0; p < 64 && x[n - 1] > x[0]; p++) {
     const a = Math.floor((p / 64) * n),
       [l, h] = extent(y, a, Math.max(a + 1, Math.floor(((p + 1) / 64) * n)));
     if (l <= h)
