@@ -479,7 +479,10 @@ fn events_that_do_nothing_in_a_run_are_named() {
                 [[events]]\nat = 7\nset = { \"lag.tau\" = 1 }\n";
     let model = folder.file("model.toml", lag(rest));
     let named = warnings(&model, &[]);
-    assert!(named.contains("the event at t = 7 s (lag.tau)"), "{named}");
+    assert!(
+        named.contains("the event at t = 7 s (`lag.tau`)"),
+        "{named}"
+    );
     assert!(named.contains("after the end of the run"), "{named}");
     let longer = warnings(&model, &["--stop-time", "8"]);
     assert!(!longer.contains("does nothing"), "{longer}");
