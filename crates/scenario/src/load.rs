@@ -112,7 +112,10 @@ impl WithParameters {
             }
             // FMUs know no more than the name of a variable.
             None if problem.span.is_none() || problem.message.contains("FMU") => {
-                if let Some(given) = values.find(|given| given.is_named_in(&problem.message)) {
+                // Names that were probably meant come later.
+                let named =
+                    values.filter_map(|given| Some((given.place_in(&problem.message)?, given)));
+                if let Some((_, given)) = named.min_by_key(|(place, _)| *place) {
                     problem.message = format!("{}: {}", given.place, problem.message);
                 }
             }

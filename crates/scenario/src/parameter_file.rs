@@ -6,6 +6,7 @@ use std::path::Path;
 use dovetail_ssp::ParameterValue;
 
 use crate::diagnostic::{BadModel, Problem, SourceText};
+use crate::inputs::csv_rows::line_of;
 
 /// A value of a file, as it would be set by itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,12 +19,12 @@ pub(crate) struct FileValue {
 }
 
 impl FileValue {
-    /// Whether a message has its name, with that of its system or without.
-    pub fn is_named_in(&self, message: &str) -> bool {
+    /// Where a message has its name, with that of its system or without.
+    pub fn place_in(&self, message: &str) -> Option<usize> {
         let dots = self.name.match_indices('.');
         let starts = dots.map(|(dot, _)| dot + 1).chain([0]);
-        let mut names = starts.map(|start| format!("`{}`", &self.name[start..]));
-        names.any(|name| message.contains(&name))
+        let names = starts.map(|start| format!("`{}`", &self.name[start..]));
+        names.filter_map(|name| message.find(&name)).min()
     }
 }
 
@@ -157,7 +158,8 @@ fn read_csv(path: &Path) -> Result<GivenParameters, BadModel> {
     let mut given = GivenParameters::default();
     for record in reader.records() {
         let record = record.map_err(unreadable)?;
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = record.position();
+        let line = line.map_or(0, |position| line_of(path, position));
         let field = |position: usize| record.get(position).unwrap_or_default().to_owned();
         let (name, mut value) = (field(0), field(1));
         if name.is_empty() || value.is_empty() {

@@ -62,8 +62,15 @@ impl Scenario {
         // An expression that was written into equations has made an output of the input.
         let model = &part.source.equations()?.definition.model;
         let has = |names: &[String]| names.iter().any(|known| known == name);
-        let taken_in = has(&model.outputs) && !has(&model.inputs);
-        taken_in.then_some("an expression of time")
+        if !has(&model.outputs) || has(&model.inputs) {
+            return None;
+        }
+        let file = pieces::parse(&self.source).ok()?;
+        let mut tables = file.systems.iter();
+        let (_, table) = tables.find(|(key, _)| key.get_ref() == part.name())?;
+        let mut inputs = table.get_ref().inputs.keys();
+        let was_input = inputs.any(|key| key.get_ref() == name);
+        was_input.then_some("an expression of time")
     }
 
     /// What is to be said of values that were set and do nothing.

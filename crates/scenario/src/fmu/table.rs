@@ -13,7 +13,7 @@ use super::values::{elements, texts};
 use crate::diagnostic::Problem;
 use crate::expressions::{Formula, Known, resolve};
 use crate::file::common_keys::{check_system_name, restrictions};
-use crate::file::constants::following;
+use crate::file::following::following;
 use crate::file::toml_file::within_string;
 use crate::quantity::convert_values;
 use crate::source::kind::{ReadSystem, Reading, SourceKind};

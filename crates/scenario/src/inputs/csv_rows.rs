@@ -138,7 +138,7 @@ fn delimiter(path: &Path) -> std::io::Result<u8> {
 }
 
 /// The line of a row: what the reader has is where the row before ended, and empty lines may come first.
-fn line_of(file: &str, position: &csv::Position) -> u64 {
+pub(crate) fn line_of(file: impl AsRef<Path>, position: &csv::Position) -> u64 {
     let count = || -> std::io::Result<u64> {
         let mut opened = File::open(file)?;
         opened.seek(SeekFrom::Start(position.byte()))?;
