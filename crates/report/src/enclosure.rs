@@ -29,6 +29,10 @@ pub struct EnclosureSummary {
     pub steps: u64,
     /// Macro-steps that had to be repeated, smaller.
     pub rejected: u64,
+    /// Into how many pieces the boxes at the start were cut.
+    pub pieces: u64,
+    /// Where it ended early, up to when bounds said much.
+    pub useful_until: Option<f64>,
     /// The states, `system.state`, and the boxes in which they are at the time reached.
     pub states: Vec<(String, Interval)>,
     /// What was asked for beside the states, and the bounds of it at the time reached.
@@ -76,6 +80,8 @@ impl EnclosureSummary {
             "reached": self.reached,
             "steps": self.steps,
             "rejected": self.rejected,
+            "pieces": self.pieces,
+            "useful_until": self.useful_until,
             "volume": self.volume(),
             "max_width": self.max_width(),
             "width": widths.collect::<Map<String, Value>>(),
@@ -129,7 +135,10 @@ impl EnclosureSummary {
 
         if self.message.is_some() {
             let stop = brief(self.stop);
-            return format!("ended early at t = {reached} s of {start} s to {stop} s");
+            let useful = self.useful_until.map_or_else(String::new, |until| {
+                format!(", its bounds useful until {} s", brief(until))
+            });
+            return format!("ended early at t = {reached} s of {start} s to {stop} s{useful}");
         }
 
         let seconds = significant(self.wall_seconds, 4);
@@ -256,7 +265,7 @@ warning: `imposed-step` has no meaning
             .keys()
             .map(String::as_str)
             .collect();
-        let all = "method reached steps rejected volume max_width width wall_seconds final \
+        let all = "method reached steps rejected pieces useful_until volume max_width width wall_seconds final \
                    requirements completed message remarks warnings";
         assert_eq!(keys, all.split(' ').collect::<Vec<_>>());
         assert_eq!(json["width"], json!({ "one.x": 2.0, "two.x": 0.25 }));
@@ -312,6 +321,16 @@ warning: `imposed-step` has no meaning
                 .contains("ended early at t = 0.999999999999 s of 0 s to 10 s")
         );
         assert_eq!(early.to_json()["completed"], false);
+        let useful = EnclosureSummary {
+            useful_until: Some(0.25),
+            ..early
+        };
+        assert!(
+            useful
+                .to_text()
+                .contains("s to 10 s, its bounds useful until 0.25 s\n")
+        );
+        assert_eq!(useful.to_json()["useful_until"], 0.25);
     }
 
     #[test]

@@ -19,4 +19,4 @@ pub(crate) use files::{check_distinct, check_distinct_files, refuse_to_replace};
 pub(crate) use inspect::InspectArguments;
 pub(crate) use run::RunArguments;
 pub(crate) use shared::{SharedArguments, WorkersArgument, check_interval};
-pub(crate) use values::{assignment, byte_count, seconds, thread_count};
+pub(crate) use values::{assignment, byte_count, piece_count, seconds, thread_count};
