@@ -1,7 +1,9 @@
 //! Pictures of bounds: tubes, and how wide they get.
 
 use dovetail_cases::{Case, LAUB_LOOMIS, ROOMS, SPRING};
-use dovetail_guaranteed::{EnclosureObserver, Integrator, Interval, Method, Options, enclose};
+use dovetail_guaranteed::{
+    EnclosureObserver, Integrator, Interval, Method, Options, Pieces, enclose,
+};
 use dovetail_report::{Band, Curve, band_plot, line_plot};
 
 const BOXES: Method = Method::Boxes {
@@ -58,6 +60,7 @@ fn bounds(
         step,
         output_interval: Some(interval),
         threads: 1,
+        pieces: Pieces::Automatic,
     };
     enclose(&problem, &options, &mut told);
     told.band

@@ -6,10 +6,10 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use dovetail_cases::{ROOMS, SPRING, chain, connections, model};
+use dovetail_cases::{ROOMS, SPRING, chain, connections, model, spread, unseen};
 use dovetail_guaranteed::{
-    Boxes, EnclosureObserver, EnclosureOutcome, Integrator, Interval, Method, Options, Problem,
-    enclose,
+    Boxes, EnclosureObserver, EnclosureOutcome, Integrator, Interval, Method, Options, Pieces,
+    Problem, enclose,
 };
 use dovetail_report::{Alignment, Table, significant};
 use dovetail_scenario::Scenario;
@@ -21,11 +21,15 @@ const EXTRAPOLATIONS: [Option<usize>; 5] = [None, Some(1), Some(2), Some(3), Som
 /// Runs are repeated for about so many seconds, and the least time is told.
 const PATIENCE: f64 = 0.5;
 const CHAINS: [usize; 3] = [10, 50, 200];
+/// Corners and inner points that trajectories are sampled from.
+const CORNERS: usize = 1024;
+const INSIDE: usize = 1000;
 
 fn main() {
     against_boxes();
     laub_loomis();
     chains();
+    reachability();
 }
 
 /// Wants nothing but the end.
@@ -47,6 +51,7 @@ fn shared() -> Options {
         step: None,
         output_interval: None,
         threads: 1,
+        pieces: Pieces::Automatic,
     }
 }
 
@@ -102,6 +107,7 @@ fn best_boxes(problem: &Problem, span: f64) -> Option<(Options, f64)> {
                 step: Some(span / parts),
                 output_interval: None,
                 threads: 1,
+                pieces: Pieces::Automatic,
             };
             let outcome = enclose(problem, &options, &mut Nobody);
             let width = widest(&outcome);
@@ -268,4 +274,50 @@ fn chains() {
     println!("Bounds of chains of n oscillators, to t = 10");
     print!("{}", table.render(""));
     println!("growth: of a step, against the row above");
+}
+
+/// The usual benchmarks of reachability, beside what sampled trajectories reach.
+fn reachability() {
+    let heads = ["model", "reached", "pieces", "s", "widest", "worst ratio"];
+    let left = |index: usize| match index {
+        0 => Alignment::Left,
+        _ => Alignment::Right,
+    };
+    let mut table = Table::new(&std::array::from_fn::<_, 6, _>(|i| (heads[i], left(i))));
+    for model in unseen("reachability") {
+        let scenario = model.scenario();
+        let problem = scenario.to_enclose();
+        let problem = problem.unwrap_or_else(|bad| panic!("BUG: {bad}"));
+        let start = Instant::now();
+        let outcome = enclose(&problem, &shared(), &mut Nobody);
+        let seconds = start.elapsed().as_secs_f64();
+        let worst = match outcome.stopped {
+            None => worst_ratio(&outcome, &spread(&scenario, CORNERS, INSIDE)),
+            Some(_) => None,
+        };
+        let ratio = worst.map_or_else(|| "-".to_owned(), |ratio| significant(ratio, 3));
+        table.row(vec![
+            model.name.clone(),
+            significant(outcome.reached, 4),
+            outcome.pieces.to_string(),
+            significant(seconds, 3),
+            significant(widest(&outcome), 4),
+            ratio,
+        ]);
+    }
+    println!("Bounds of the usual benchmarks of reachability, without options");
+    print!("{}", table.render(""));
+    println!(
+        "worst ratio: of a state's width to what {CORNERS} corners and {INSIDE} inner points reach, where that is more than a thousandth of it"
+    );
+}
+
+/// Among states that spread by more than a thousandth.
+fn worst_ratio(outcome: &EnclosureOutcome, reached: &[(f64, f64)]) -> Option<f64> {
+    let pairs = outcome.states.iter().zip(reached);
+    let ratios = pairs.filter_map(|(bounds, (lo, hi))| {
+        let wide = hi - lo > 1e-3 * lo.abs().max(hi.abs());
+        wide.then(|| bounds.width() / (hi - lo))
+    });
+    ratios.reduce(f64::max)
 }

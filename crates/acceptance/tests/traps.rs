@@ -316,3 +316,41 @@ fn bounds_that_creep_or_are_infinite_are_given_up() {
         outcome.stopped
     );
 }
+
+#[test]
+fn a_root_of_a_state_that_begins_at_zero_is_left_on_its_side() {
+    // With s = sqrt(level): t = -8 (s / 2 + ln(1 - s / 2)), so that the level is 1 at 8 ln 2 - 4.
+    ends_with(
+        &single(
+            8.0 * 2f64.ln() - 4.0,
+            "states = { level = 0.0 }",
+            "der(level) = 1 - 0.5 * sqrt(level)",
+        ),
+        1.0,
+        1.0,
+    );
+    // A state that shrinks from zero has the root of its negative.
+    ends_with(
+        &single(
+            8.0 * 2f64.ln() - 4.0,
+            "states = { level = 0.0 }",
+            "der(level) = 0.5 * sqrt(-level) - 1",
+        ),
+        -1.0,
+        -1.0,
+    );
+}
+
+#[test]
+fn an_uncertain_switching_time_moves_a_state_on_one_side_only() {
+    // x = 4 + t1 at the end: the slope is 2 before, 1 after.
+    ends_with(
+        &single(
+            4.0,
+            "parameters = { t1 = [0.9, 1.1] }\nstates = { x = 0.0 }",
+            "der(x) = if time < t1 then 2 else 1",
+        ),
+        4.9,
+        5.1,
+    );
+}

@@ -8,6 +8,7 @@ mod families;
 mod known;
 mod measured;
 mod rough;
+mod spread;
 mod text;
 mod unseen;
 
@@ -18,6 +19,7 @@ pub use families::{chain, chain_text, ring};
 pub use known::Known;
 pub use measured::{Measured, measure_run};
 pub use rough::{ROUGH, Rough};
+pub use spread::spread;
 pub use text::{connections, model};
 pub use unseen::{Unseen, unseen};
 

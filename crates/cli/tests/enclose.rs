@@ -414,6 +414,11 @@ fn misuse_is_answered_in_a_sentence() {
         &["stop time must come after the start time"],
     );
     refused(&["--worker-threads", "0"], &["at least one thread"]);
+    refused(&["--pieces", "0"], &["at least one piece"]);
+    refused(
+        &["--pieces", "2", "--method", "boxes"],
+        &["--pieces is for shared-symbols"],
+    );
     refused(&["--output", &folder.name("out.parquet")], &["as CSV only"]);
     refused(&["--output", &model], &["is the model"]);
     refused(
@@ -563,4 +568,81 @@ fn help_and_completions_know_it() {
         assert!(help.out.contains(flag), "{flag}");
     }
     assert!(dovetail(&["completions", "bash"]).out.contains("enclose"));
+}
+
+/// A model whose bounds end early in one piece.
+const VAN_DER_POL: &str = "[model]\nstop-time = 7.0\n[systems.a]\nstates = { x = [1.25, 1.55], y = [2.35, 2.45] }\n\
+    equations = \"\"\"\nder(x) = y\nder(y) = (1 - x^2) * y - x\n\"\"\"\n";
+
+#[test]
+fn boxes_are_cut_where_bounds_would_end_early() {
+    let folder = Folder::new();
+    let model = folder.file("model.toml", VAN_DER_POL);
+    let done = dovetail(&["enclose", &model, "--worker-threads", "2"]).exits(0);
+    assert!(
+        done.out
+            .contains("note: the boxes at the start were cut into "),
+        "{}",
+        done.out
+    );
+    assert!(!done.out.contains("--worker-threads"), "{}", done.out);
+
+    let json = enclose_json(&model, &[]);
+    assert!(
+        number(&json["pieces"]) > 1.0 && json["useful_until"].is_null(),
+        "{json}"
+    );
+    assert!(number(&json["max_width"]) < 1.0, "{json}");
+}
+
+#[test]
+fn an_early_end_says_until_when_bounds_were_useful_and_what_to_try() {
+    let folder = Folder::new();
+    let model = folder.file("model.toml", VAN_DER_POL);
+    let done = dovetail(&["enclose", &model, "--pieces", "1", "--worker-threads", "2"]);
+    let done = done.exits(1);
+    assert!(
+        done.out.contains(", its bounds useful until "),
+        "{}",
+        done.out
+    );
+    assert!(
+        done.out.contains("--worker-threads brings nothing here"),
+        "{}",
+        done.out
+    );
+    done.says(&["smaller steps, more pieces"]);
+}
+
+/// A monotone model: the same bounds, whatever is asked beside.
+#[test]
+fn questions_do_not_widen_the_bounds_of_monotone_models() {
+    let folder = Folder::new();
+    let system = |name: &str| {
+        format!(
+            "[systems.{name}]\ninputs = {{ u = 0.0 }}\nstates = {{ x = [0.5, 3] }}\n\
+             equations = \"der(x) = -x^3 + u\"\noutputs = {{ y = \"x\" }}\n"
+        )
+    };
+    let wires = "[[connections]]\nfrom = \"a.y\"\nto = \"b.u\"\n[[connections]]\nfrom = \"b.y\"\nto = \"a.u\"\n";
+    let text = format!(
+        "[model]\nstop-time = 20.0\n{}{}{wires}",
+        system("a"),
+        system("b")
+    );
+    let model = folder.file("model.toml", &text);
+    let asked = enclose_json(
+        &model,
+        &[
+            "--record",
+            "a.y",
+            "--record",
+            "a.x - b.x",
+            "--require",
+            "a.x < 3.01",
+        ],
+    );
+    assert!(number(&asked["max_width"]) < 1e-13, "{asked}");
+    assert!(number(&asked["width"]["a.y"]) < 1e-13, "{asked}");
+    assert_eq!(asked["requirements"][0]["answer"], "proved", "{asked}");
 }

@@ -5,7 +5,7 @@
 mod support;
 
 use dovetail::guaranteed::{
-    EnclosureObserver, EnclosureOutcome, Integrator, Interval, Method, Options, enclose,
+    EnclosureObserver, EnclosureOutcome, Integrator, Interval, Method, Options, Pieces, enclose,
 };
 use dovetail::scenario::{
     Network, Overrides, RankPlacement, Scenario, dismiss_ranks, enclose_on_ranks, serve_rank,
@@ -80,6 +80,7 @@ fn assert_identical(name: &str, network: &'static Network) {
             step: None,
             output_interval: None,
             threads: 1,
+            pieces: Pieces::Automatic,
         };
         let mut single = Bits::default();
         let expected = enclose(&problem, &options, &mut single);

@@ -1,7 +1,7 @@
 //! Bounds that are proved to hold every trajectory.
 
 use dovetail_guaranteed::{
-    EnclosureObserver, EnclosureOutcome, Interval, Method, Options, enclose as prove,
+    EnclosureObserver, EnclosureOutcome, Interval, Method, Options, Pieces, enclose as prove,
 };
 use dovetail_scenario::Scenario;
 
@@ -74,6 +74,7 @@ pub(crate) fn enclose(scenario: &Scenario) -> Result<Enclosure, Error> {
         step: None,
         output_interval: None,
         threads: 1,
+        pieces: Pieces::Automatic,
     };
     let mut kept = KeptBounds(Vec::new());
     let outcome = prove(&problem, &options, &mut kept);

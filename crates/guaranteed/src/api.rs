@@ -1,5 +1,7 @@
 //! What is asked of an enclosure and what it reports.
 
+use std::num::NonZeroUsize;
+
 use serde::{Deserialize, Serialize};
 
 use crate::interval::Interval;
@@ -39,8 +41,26 @@ pub struct Options {
     /// Instants to report in between, as multiples of this from the start; `None` reports the ends
     /// of macro-steps.
     pub output_interval: Option<f64>,
-    /// Threads that the systems of [`Method::Boxes`] are shared among.
+    /// Threads: those of [`Method::Boxes`] share its systems, those of [`Method::SharedSymbols`] the pieces of boxes.
     pub threads: usize,
+    /// Into how many pieces [`Method::SharedSymbols`] cuts the boxes.
+    pub pieces: Pieces,
+}
+
+/// Into how many pieces the boxes at the start are cut. What is reported are the hulls over all pieces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pieces {
+    /// None, unless bounds would end early, or be much wider than what they bound: then as many as help, within a
+    /// budget that is one of work and not of time.
+    #[default]
+    Automatic,
+    /// So many, as far as there is something to cut; 1 for none in any case.
+    Number(NonZeroUsize),
+}
+
+impl Pieces {
+    /// The boxes in one piece.
+    pub const ONE: Self = Self::Number(NonZeroUsize::MIN);
 }
 
 /// Receives boxes as they are proved.
@@ -88,6 +108,11 @@ pub struct EnclosureOutcome {
     pub observed: Vec<Interval>,
     /// Why it ended before the stop time, if it did.
     pub stopped: Option<StopReason>,
+    /// Where it ended early, up to when the bounds said much: no box was wider than ten times the state's at the start,
+    /// or than a tenth of what the state had amounted to.
+    pub useful_until: Option<f64>,
+    /// Into how many pieces the boxes at the start were cut.
+    pub pieces: usize,
     /// What the method did that its name does not say, in a sentence.
     pub remarks: Vec<String>,
 }

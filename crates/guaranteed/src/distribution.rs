@@ -102,6 +102,11 @@ impl Distribution {
         }
     }
 
+    /// Whether everything is computed here.
+    pub fn is_here(&self) -> bool {
+        self.messages.is_none()
+    }
+
     /// The systems that are computed here.
     pub fn own(&self) -> &ProblemPart {
         &self.shares[0].part

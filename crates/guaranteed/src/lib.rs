@@ -22,7 +22,9 @@ mod server;
 mod shared;
 mod system_part;
 
-pub use api::{EnclosureObserver, EnclosureOutcome, Integrator, Method, Options, StopReason};
+pub use api::{
+    EnclosureObserver, EnclosureOutcome, Integrator, Method, Options, Pieces, StopReason,
+};
 pub use interval::Interval;
 pub use margin::NoMargin;
 pub use observed::{Expression, Variable};

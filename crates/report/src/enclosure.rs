@@ -32,6 +32,10 @@ pub struct EnclosureSummary {
     pub steps: u64,
     /// Macro-steps that had to be repeated, smaller.
     pub rejected: u64,
+    /// Into how many pieces the boxes at the start were cut.
+    pub pieces: u64,
+    /// Where it ended early, up to when bounds said much.
+    pub useful_until: Option<f64>,
     /// The states, `system.state`, and the boxes in which they are at the time reached.
     pub states: Vec<(String, Interval)>,
     /// What was asked for beside the states, and the bounds of it at the time reached.
@@ -92,6 +96,8 @@ impl EnclosureSummary {
             "reached": self.reached,
             "steps": self.steps,
             "rejected": self.rejected,
+            "pieces": self.pieces,
+            "useful_until": self.useful_until,
             "volume": self.volume(),
             "max_width": self.max_width(),
             "width": widths.collect::<Map<String, Value>>(),
@@ -177,10 +183,16 @@ impl EnclosureSummary {
             )
         });
         match (&self.message, &self.loose) {
-            (Some(_), _) => format!("proved until t = {} s", self.reached()),
+            (Some(_), _) => format!("proved until t = {} s{}", self.reached(), self.usefulness()),
             (None, Some(loose)) => format!("proved, but wide: {}", loose.sentence()),
             (None, None) => format!("proved for all trajectories{width}"),
         }
+    }
+
+    /// Until when bounds that ended early said something.
+    fn usefulness(&self) -> String {
+        let until = self.useful_until.map(brief);
+        until.map_or_else(String::new, |until| format!(", useful until {until} s"))
     }
 
     /// The state whose bounds are the widest at the end.
@@ -334,7 +346,7 @@ warning: `imposed-step` has no meaning
             .keys()
             .map(String::as_str)
             .collect();
-        let all = "method reached steps rejected volume max_width width wall_seconds final \
+        let all = "method reached steps rejected pieces useful_until volume max_width width wall_seconds final \
                    requirements completed message remarks warnings";
         assert_eq!(keys, all.split(' ').collect::<Vec<_>>());
         assert_eq!(json["width"], json!({ "one.x": 2.0, "two.x": 0.25 }));
@@ -390,6 +402,12 @@ warning: `imposed-step` has no meaning
                 .contains("two masses   0 … 10 s   ended early at t = 0.999999999999 s")
         );
         assert_eq!(early.to_json()["completed"], false);
+        let useful = EnclosureSummary {
+            useful_until: Some(0.25),
+            ..early
+        };
+        assert!(useful.to_text().contains("s, useful until 0.25 s\n"));
+        assert_eq!(useful.to_json()["useful_until"], 0.25);
     }
 
     #[test]

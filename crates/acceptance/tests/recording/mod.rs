@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "every test program uses a part of it")]
 
 use dovetail_guaranteed::{
-    EnclosureObserver, EnclosureOutcome, Interval, Method, Options, Problem, enclose,
+    EnclosureObserver, EnclosureOutcome, Interval, Method, Options, Pieces, Problem, enclose,
 };
 
 /// What was reported.
@@ -94,6 +94,7 @@ pub fn shared(step: Option<f64>, output_interval: Option<f64>) -> Options {
         step,
         output_interval,
         threads: 1,
+        pieces: Pieces::Automatic,
     }
 }
 

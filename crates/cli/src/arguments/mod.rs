@@ -21,4 +21,4 @@ pub(crate) use inspect::InspectArguments;
 pub(crate) use live::LiveArguments;
 pub(crate) use run::RunArguments;
 pub(crate) use shared::{SharedArguments, WorkersArgument, check_interval};
-pub(crate) use values::{assignment, byte_count, pace, seconds, thread_count};
+pub(crate) use values::{assignment, byte_count, pace, piece_count, seconds, thread_count};

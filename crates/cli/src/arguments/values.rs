@@ -24,6 +24,11 @@ pub(crate) fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
         .map_err(|_| "it takes at least one thread: give a whole number from 1".to_owned())
 }
 
+pub(crate) fn piece_count(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|_| "boxes have at least one piece: give a whole number from 1".to_owned())
+}
+
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0);
     let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

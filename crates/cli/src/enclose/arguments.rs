@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use dovetail::guaranteed::{Method, Options};
+use dovetail::guaranteed::{Method, Options, Pieces};
 use dovetail::scenario::{Overrides, Scenario};
 
 use super::method;
 use super::place::EncloseWorkers;
 use crate::arguments::heading;
 use crate::arguments::{
-    assignment, check_distinct, check_interval, load_scenario, refuse_to_replace, seconds,
-    thread_count,
+    assignment, check_distinct, check_interval, load_scenario, piece_count, refuse_to_replace,
+    seconds, thread_count,
 };
 use crate::failure::Failure;
 use crate::output;
@@ -43,6 +43,11 @@ pub(crate) struct EncloseArguments {
     /// The largest macro-step [default: chosen by the method]
     #[arg(short, long, value_name = "H", allow_negative_numbers = true, help_heading = heading::METHOD)]
     pub step: Option<f64>,
+
+    /// With shared-symbols: cut the boxes at the start into N pieces and report their hull, 1 for none in any case
+    /// [default: as many as help where bounds would end early or be loose]
+    #[arg(long, value_name = "N", value_parser = piece_count, allow_negative_numbers = true, help_heading = heading::METHOD)]
+    pub pieces: Option<NonZeroUsize>,
 
     /// Start time; without it that of the model
     #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = heading::MODEL)]
@@ -106,7 +111,7 @@ pub(crate) struct EncloseArguments {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = heading::WORKERS)]
     pub step_timeout: Option<Duration>,
 
-    /// With --method boxes: spread the systems over N threads [default: 1]
+    /// Spread pieces over N threads, with --method boxes the systems [default: 1]
     #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true, help_heading = heading::WORKERS)]
     pub worker_threads: Option<NonZeroUsize>,
 
@@ -150,6 +155,11 @@ impl EncloseArguments {
             self.integrator.as_deref(),
             self.extrapolation.as_deref(),
         )?;
+        if self.pieces.is_some() && method != Method::SharedSymbols {
+            return Err(Failure::misuse(
+                "--pieces is for shared-symbols: --method boxes takes the boxes as they are",
+            ));
+        }
         if let Some(step) = self.step.filter(|step| !(*step > 0.0 && step.is_finite())) {
             return Err(Failure::misuse(format!(
                 "--step must be a number above zero, not {step}"
@@ -176,6 +186,7 @@ impl EncloseArguments {
             step: self.step,
             output_interval,
             threads,
+            pieces: self.pieces.map_or(Pieces::Automatic, Pieces::Number),
         })
     }
 

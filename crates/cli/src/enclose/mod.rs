@@ -120,9 +120,12 @@ fn summarize(
     let mut warnings = scenario.warnings.clone();
     warnings.extend(scenario.without_meaning_for_bounds());
 
-    if options.threads > 1 && options.method == Method::SharedSymbols {
+    let one_piece = options.method == Method::SharedSymbols && outcome.pieces == 1;
+    if options.threads > 1 && one_piece {
         warnings.push(
-            "shared-symbols runs in a single thread: --worker-threads brings nothing".to_owned(),
+            "--worker-threads brings nothing here: shared-symbols spreads pieces over threads (see --pieces), and the boxes \
+             stayed in one"
+                .to_owned(),
         );
     }
     EnclosureSummary {
@@ -134,6 +137,8 @@ fn summarize(
         reached: outcome.reached,
         steps: outcome.steps as u64,
         rejected: outcome.rejected as u64,
+        pieces: outcome.pieces as u64,
+        useful_until: outcome.useful_until,
         states: problem
             .names()
             .iter()

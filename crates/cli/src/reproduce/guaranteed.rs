@@ -1,7 +1,7 @@
 //! Guaranteed co-simulation (Le Coënt et al.): table 1, figures 5 and 6.
 
 use dovetail::guaranteed::{
-    EnclosureObserver, EnclosureOutcome, Integrator, Interval, Method, Options, enclose,
+    EnclosureObserver, EnclosureOutcome, Integrator, Interval, Method, Options, Pieces, enclose,
 };
 
 use super::Item;
@@ -65,6 +65,7 @@ fn bounds(
         step: Some(step),
         output_interval: None,
         threads: 1,
+        pieces: Pieces::Automatic,
     };
     Ok(enclose(&problem, &options, &mut Nobody))
 }

@@ -118,6 +118,8 @@ fn refuse(
         states: problem.start.clone(),
         observed: unknown,
         stopped: Some(StopReason::BlownUp { time, reason }),
+        useful_until: None,
+        pieces: 1,
         remarks: Vec::new(),
     }
 }

@@ -77,6 +77,8 @@ impl<'r> BoxRun<'r> {
             observed: row.split_off(states.len()),
             states,
             stopped,
+            useful_until: None,
+            pieces: 1,
             remarks: self.remarks(),
         }
     }

@@ -1,6 +1,7 @@
 //! Intervals of real numbers with bounds in double precision, rounded outwards.
 
 mod arithmetic;
+mod decimals;
 mod elementary;
 mod matrix;
 mod number;

@@ -11,6 +11,7 @@ mod samples;
 use crate::margin::Equality;
 
 pub use judge::Judging;
+pub(crate) use samples::{Dimension, Place};
 
 /// What is required of a condition.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::judge::Judging;
 use super::samples::{Dimension, Place};
 use super::{Answer, Counterexample, Judgement, Requirement, Verdict};
-use crate::api::Options;
+use crate::api::{Options, Pieces};
 use crate::enclose;
 use crate::interval::Interval;
 use crate::problem::Problem;
@@ -162,6 +162,7 @@ impl<'r> Refinement<'r> {
             step: shorter(self.options.step, step),
             output_interval: None,
             threads: 1,
+            pieces: Pieces::ONE,
             ..self.options.clone()
         };
         let mut judging = Judging::alone(
@@ -193,7 +194,7 @@ impl<'r> Refinement<'r> {
 
         let cuts = piece.cuts + 1;
         let parts = match self.cut_across(&piece.place, &open) {
-            Some(dimension) => self.halves(&piece.place, dimension),
+            Some(position) => self.dimensions[position].halves(&piece.place).to_vec(),
             None if cuts <= MOST_SHORTENINGS => vec![piece.place],
             None => {
                 // Nothing more can be done here: it stays open.
@@ -240,28 +241,9 @@ impl<'r> Refinement<'r> {
                 .sum();
             part * weight
         };
-        let divisible = |position: &usize| {
-            let range = self.dimensions[*position].range(place);
-            let middle = range.middle();
-            self.dimensions[*position].can_be_cut() && range.lo < middle && middle < range.hi
-        };
+        let divisible = |position: &usize| self.dimensions[*position].is_divisible(place);
         let candidates = (0..self.dimensions.len()).filter(divisible);
         candidates.max_by(|&a, &b| effect(a).total_cmp(&effect(b)).then(b.cmp(&a)))
-    }
-
-    fn halves(&self, place: &Place, position: usize) -> Vec<Place> {
-        let dimension = &self.dimensions[position];
-        let range = dimension.range(place);
-        let middle = range.middle();
-        let half = |range: Interval| {
-            let mut half = place.clone();
-            dimension.set(&mut half, range);
-            half
-        };
-        vec![
-            half(Interval::new(range.lo, middle)),
-            half(Interval::new(middle, range.hi)),
-        ]
     }
 }
 
@@ -296,7 +278,7 @@ impl Refinement<'_> {
 
         let mut worst = vec![middle.clone(); self.requirements.len()];
         for (position, dimension) in dimensions.iter().enumerate() {
-            let range = as_written(dimension.range(&self.whole));
+            let range = dimension.range(&self.whole).as_written();
             let ends = [range.lo, range.hi].map(|end| {
                 let mut point = middle.clone();
                 dimension.set(&mut point, Interval::point(end));
@@ -318,7 +300,7 @@ impl Refinement<'_> {
             for corner in 0..1_usize << dimensions.len() {
                 let mut point = middle.clone();
                 for (position, dimension) in dimensions.iter().enumerate() {
-                    let range = as_written(dimension.range(&self.whole));
+                    let range = dimension.range(&self.whole).as_written();
                     let end = if corner >> position & 1 == 1 {
                         range.hi
                     } else {
@@ -343,22 +325,6 @@ impl Refinement<'_> {
                 };
             }
         }
-    }
-}
-
-/// The numbers that a box surely has: its ends were rounded outwards, and nobody has written what that adds.
-fn as_written(range: Interval) -> Interval {
-    let ends = (
-        range.lo.next_up().next_up(),
-        range.hi.next_down().next_down(),
-    );
-    if ends.0 <= ends.1 {
-        Interval {
-            lo: ends.0,
-            hi: ends.1,
-        }
-    } else {
-        range
     }
 }
 

@@ -5,7 +5,7 @@ use crate::problem::Problem;
 
 /// The boxes of all states and parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub states: Vec<Interval>,
     pub parameters: Vec<Interval>,
 }
@@ -30,7 +30,7 @@ impl Place {
 
 /// A number that is not known: a state at the start, or a parameter with all that are the same.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Dimension {
+pub(crate) enum Dimension {
     State(usize),
     Parameters {
         indices: Vec<usize>,
@@ -83,5 +83,23 @@ impl Dimension {
                 }
             }
         }
+    }
+
+    /// The number of a place that can be cut where its range has a middle.
+    pub fn is_divisible(&self, place: &Place) -> bool {
+        let range = self.range(place);
+        let middle = range.middle();
+        self.can_be_cut() && range.lo < middle && middle < range.hi
+    }
+
+    /// A place cut in two across it.
+    pub fn halves(&self, place: &Place) -> [Place; 2] {
+        let range = self.range(place);
+        let middle = range.middle();
+        [(range.lo, middle), (middle, range.hi)].map(|(lo, hi)| {
+            let mut half = place.clone();
+            self.set(&mut half, Interval::new(lo, hi));
+            half
+        })
     }
 }

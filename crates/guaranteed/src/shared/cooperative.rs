@@ -4,15 +4,23 @@
 //! Kamke): the one from the lower corner of the box stays below all, the one from the upper corner
 //! above. Both are trajectories of the model themselves, so that the bounds are exact but for
 //! rounding. The sign is checked over the tube between the two, step by step.
+//!
+//! Boxes do not say what states have in common, of which expressions make use: where some are asked for, a set of
+//! everything is moved along as far as it keeps up, and what both say is true.
 
+use super::buffered::BufferedRows;
 use super::flowpipe::{Flowpipe, StartBoxes};
 use super::single::SingleSet;
 use super::stepper::{StepFailure, Stepper};
-use super::time_loop::run_time_loop;
-use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
+use super::time_loop::{Enclosed, run_time_loop};
+use crate::api::{EnclosureObserver, Options, StopReason};
 use crate::distribution::Distribution;
 use crate::interval::Interval;
 use crate::problem::Problem;
+
+/// A set that is moved along and wants steps so much shorter, or refuses a step so often, is left behind.
+const MUCH_SHORTER: f64 = 1.0 / 32.0;
+const MOST_REFUSALS: usize = 4;
 
 /// What is remarked of such a run.
 const REMARK: &str = "monotone model: the two corner runs bound all others";
@@ -26,74 +34,19 @@ pub(super) fn enclose(
     options: &Options,
     distribution: &Distribution,
     watcher: &mut dyn EnclosureObserver,
-) -> Option<EnclosureOutcome> {
+) -> Option<Enclosed> {
     let mut pair = CooperativePair::new(problem, distribution)?;
-    let mut buffered = BufferedRows {
-        rows: Vec::new(),
-        watcher,
-    };
-    let mut outcome = run_time_loop(problem, options, distribution, &mut pair, &mut buffered);
-    let blown_up = matches!(outcome.stopped, Some(StopReason::BlownUp { .. }));
+    let mut buffered = BufferedRows::new(watcher);
+    let mut found = run_time_loop(problem, options, distribution, &mut pair, &mut buffered);
+    let blown_up = matches!(found.outcome.stopped, Some(StopReason::BlownUp { .. }));
     // Once a place is lost nothing more can be found out, by a single set neither.
     if distribution.lost().is_none() && (pair.disordered || blown_up) {
         return None;
     }
 
     buffered.report();
-    outcome.remarks.push(REMARK.to_owned());
-    Some(outcome)
-}
-
-/// Rows that are not reported yet.
-struct BufferedRows<'w> {
-    rows: Vec<BufferedRow>,
-    watcher: &'w mut dyn EnclosureObserver,
-}
-
-enum BufferedRow {
-    Instant(f64, Vec<Interval>),
-    Tube(f64, f64, Vec<Interval>),
-    Part(f64, f64, Vec<Interval>),
-}
-
-impl BufferedRows<'_> {
-    fn report(self) {
-        for row in self.rows {
-            match row {
-                BufferedRow::Instant(time, row) => self.watcher.instant(time, &row),
-                BufferedRow::Tube(from, to, row) => self.watcher.tube(from, to, &row),
-                BufferedRow::Part(from, to, row) => self.watcher.part(from, to, &row),
-            }
-        }
-    }
-}
-
-impl EnclosureObserver for BufferedRows<'_> {
-    fn instant(&mut self, time: f64, row: &[Interval]) {
-        self.rows.push(BufferedRow::Instant(time, row.to_vec()));
-    }
-
-    fn tube(&mut self, from: f64, to: f64, row: &[Interval]) {
-        self.rows.push(BufferedRow::Tube(from, to, row.to_vec()));
-    }
-
-    fn part(&mut self, from: f64, to: f64, row: &[Interval]) {
-        if self.watcher.wants_parts() {
-            self.rows.push(BufferedRow::Part(from, to, row.to_vec()));
-        }
-    }
-
-    fn wants_parts(&self) -> bool {
-        self.watcher.wants_parts()
-    }
-
-    fn wants_tubes(&self) -> bool {
-        self.watcher.wants_tubes()
-    }
-
-    fn proceed(&mut self, reached: f64) -> bool {
-        self.watcher.proceed(reached)
-    }
+    found.outcome.remarks.push(REMARK.to_owned());
+    Some(found)
 }
 
 /// The runs from the lower and from the upper corner.
@@ -103,6 +56,8 @@ struct CooperativePair<'p> {
     upper: SingleSet<'p>,
     /// A run with all boxes, which is asked for signs and not moved.
     whole: SingleSet<'p>,
+    /// A run with all boxes that is moved along, where expressions are asked for and as far as it keeps up.
+    companion: Option<Companion<'p>>,
     /// The end of the prepared step.
     time: f64,
     /// Whether the order is known to hold until switches change: that of an affine problem depends
@@ -116,10 +71,6 @@ impl<'p> CooperativePair<'p> {
     /// The runs, if there is something to bound and the order holds at the start.
     fn new(problem: &'p Problem, distribution: &'p Distribution) -> Option<Self> {
         let start = StartBoxes::of(problem);
-        if problem.observed.is_some() && !problem.is_disturbed() {
-            // Boxes do not say what states have in common, of which expressions make use.
-            return None;
-        }
         if start.open() == 0 || problem.loops.is_some() {
             return None;
         }
@@ -139,6 +90,10 @@ impl<'p> CooperativePair<'p> {
             lower: run(|range| range.lo, corners.lower),
             upper: run(|range| range.hi, corners.upper),
             whole,
+            companion: problem.observed.is_some().then(|| Companion {
+                set: SingleSet::new(problem, distribution, &start),
+                refusals: 0,
+            }),
             time: problem.start_time,
             settled: false,
             disordered: false,
@@ -151,7 +106,7 @@ impl<'p> CooperativePair<'p> {
             return true;
         }
 
-        let tube = self.tube(self.time, until);
+        let tube = self.tube_between(self.time, until);
         let span = Interval::new(self.time, until);
         let corners = ordered_corners(self.whole.flowpipe(), span, &tube);
         let lower = self.lower.flowpipe().parameters();
@@ -160,6 +115,63 @@ impl<'p> CooperativePair<'p> {
         self.settled = ordered && self.problem.affine && certain;
 
         ordered
+    }
+}
+
+/// A set of everything beside the two runs.
+struct Companion<'p> {
+    set: SingleSet<'p>,
+    /// How often it has refused the present step.
+    refusals: usize,
+}
+
+/// The set that is moved along.
+impl CooperativePair<'_> {
+    /// Between the two runs alone.
+    fn tube_between(&mut self, from: f64, to: f64) -> Vec<Interval> {
+        between(self.lower.tube(from, to), self.upper.tube(from, to))
+    }
+
+    /// What the pair and its companion say of the same.
+    fn with_companion(
+        &mut self,
+        pair: Vec<Interval>,
+        ask: impl FnOnce(&mut SingleSet<'_>) -> Vec<Interval>,
+    ) -> Vec<Interval> {
+        let Some(companion) = &mut self.companion else {
+            return pair;
+        };
+        let together = pair.iter().zip(ask(&mut companion.set));
+        let together = together.map(|(pair, other)| pair.intersection(other).unwrap_or(*pair));
+        together.collect()
+    }
+
+    /// How long a step may be for it, if that is long enough.
+    fn propose_to_companion(&mut self, time: f64, freeze_until: f64, length: f64) -> f64 {
+        let Some(companion) = &mut self.companion else {
+            return length;
+        };
+        companion.refusals = 0;
+        match companion.set.propose(time, freeze_until) {
+            Ok(own) if own > MUCH_SHORTER * length => own.min(length),
+            _ => {
+                self.companion = None;
+                length
+            }
+        }
+    }
+
+    fn prove_of_companion(&mut self, until: f64) -> Result<(), StepFailure> {
+        let Some(companion) = &mut self.companion else {
+            return Ok(());
+        };
+        let proved = companion.set.prove(until);
+        companion.refusals += usize::from(proved.is_err());
+        if companion.refusals > MOST_REFUSALS {
+            self.companion = None;
+            return Ok(());
+        }
+        proved
     }
 }
 
@@ -237,14 +249,20 @@ impl Stepper for CooperativePair<'_> {
         self.settled = false;
         self.whole.enter(time, switches)?;
         self.lower.enter(time, switches)?;
-        self.upper.enter(time, switches)
+        self.upper.enter(time, switches)?;
+
+        let companion = self.companion.as_mut();
+        if companion.is_some_and(|companion| companion.set.enter(time, switches).is_err()) {
+            self.companion = None;
+        }
+        Ok(())
     }
 
     fn propose(&mut self, time: f64, freeze_until: f64) -> Result<f64, StepFailure> {
         self.time = time;
         let lower = self.lower.propose(time, freeze_until)?;
         let upper = self.upper.propose(time, freeze_until)?;
-        Ok(lower.min(upper))
+        Ok(self.propose_to_companion(time, freeze_until, lower.min(upper)))
     }
 
     fn prove(&mut self, until: f64) -> Result<(), StepFailure> {
@@ -255,24 +273,34 @@ impl Stepper for CooperativePair<'_> {
             self.disordered = true;
             return Err(StepFailure::Disordered);
         }
-        Ok(())
+        self.prove_of_companion(until)
     }
 
     fn boxes(&mut self) -> Vec<Interval> {
-        between(self.lower.boxes(), self.upper.boxes())
+        let pair = between(self.lower.boxes(), self.upper.boxes());
+        self.with_companion(pair, |set| set.boxes())
     }
 
     fn boxes_at(&mut self, time: f64) -> Vec<Interval> {
-        between(self.lower.boxes_at(time), self.upper.boxes_at(time))
+        let pair = between(self.lower.boxes_at(time), self.upper.boxes_at(time));
+        self.with_companion(pair, |set| set.boxes_at(time))
     }
 
     fn tube(&mut self, from: f64, to: f64) -> Vec<Interval> {
-        between(self.lower.tube(from, to), self.upper.tube(from, to))
+        let pair = self.tube_between(from, to);
+        self.with_companion(pair, |set| set.tube(from, to))
+    }
+
+    fn observed(&mut self, from: f64, to: f64) -> Option<Vec<Interval>> {
+        self.companion.as_mut()?.set.observed(from, to)
     }
 
     fn advance(&mut self) {
         self.lower.advance();
         self.upper.advance();
+        if let Some(companion) = &mut self.companion {
+            companion.set.advance();
+        }
     }
 
     fn cross(&mut self, _until: f64, _switches: &[Interval]) -> Result<Vec<Interval>, StepFailure> {

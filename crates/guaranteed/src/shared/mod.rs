@@ -4,6 +4,7 @@
 //! whole. Here the systems exchange Taylor coefficients as affine forms, order by order, and what
 //! cannot be expressed is one number for each state.
 
+mod buffered;
 mod building;
 mod cooperative;
 mod field;
@@ -15,6 +16,7 @@ mod majorant;
 mod modal;
 mod observer;
 mod outputs;
+mod pieces;
 mod place;
 mod polynomial;
 mod proof;
@@ -26,10 +28,13 @@ mod single;
 mod stepper;
 mod system_fields;
 mod time_loop;
+mod usefulness;
 
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options};
 use crate::distribution::Distribution;
 use crate::problem::Problem;
+
+use time_loop::Enclosed;
 
 pub(crate) use place::FieldPlace;
 
@@ -40,6 +45,19 @@ pub(crate) fn enclose(
     distribution: &Distribution,
     watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
+    match pieces::Cutting::of(problem, options.pieces) {
+        Some(cutting) => cutting.enclose(problem, options, distribution, watcher),
+        None => in_one_piece(problem, options, distribution, watcher).outcome,
+    }
+}
+
+/// Encloses every trajectory of `problem`, whatever its boxes are.
+fn in_one_piece(
+    problem: &Problem,
+    options: &Options,
+    distribution: &Distribution,
+    watcher: &mut dyn EnclosureObserver,
+) -> Enclosed {
     cooperative::enclose(problem, options, distribution, watcher)
         .unwrap_or_else(|| single::enclose(problem, options, distribution, watcher))
 }

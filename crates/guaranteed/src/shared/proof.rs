@@ -2,6 +2,7 @@
 
 use super::flowpipe::{Flowpipe, Proved};
 use super::modal::ModalStep;
+use super::polynomial::MOST_ORDER;
 use super::stepper::StepFailure;
 use crate::interval::Interval;
 use crate::rounding::above;
@@ -9,6 +10,9 @@ use crate::series::assumptions::Assumptions;
 
 /// How often a step is built again with what it really meets.
 const MOST_REPETITIONS: usize = 6;
+
+/// By how many the order is raised where a series is cut off too early.
+const ORDERS_AT_ONCE: usize = 6;
 
 /// How often an error is guessed.
 const MOST_ERROR_GUESSES: usize = 8;
@@ -76,15 +80,26 @@ impl Flowpipe<'_> {
     pub fn prove(&mut self, until: f64, tolerances: &[f64]) -> Result<(), StepFailure> {
         let assumed = self.field.assumptions().to_vec();
         // Series that could not be built again have lost theirs.
-        let order = self.polynomial.order;
+        let mut order = self.polynomial.order;
         let step = StepSpan::new(self.time, until);
 
-        self.try_to_prove(&step, tolerances).inspect_err(|_| {
-            // A shorter step is tried next, with what was assumed at first.
-            if self.field.assumptions() != assumed {
+        loop {
+            let proof = self.try_to_prove(&step, tolerances);
+            let failed = proof.is_err();
+            if failed && self.field.assumptions() != assumed {
+                // A shorter step is tried next, with what was assumed at first.
                 let _ = self.rebuild(&assumed, order);
             }
-        })
+            // Where coefficients at the start of a step are smaller than those along it, a higher order helps more
+            // than a shorter step.
+            let coarse = matches!(proof, Err(StepFailure::Coarse { .. }));
+            if !coarse || order == MOST_ORDER || self.problem.affine {
+                return proof;
+            }
+            order = (order + ORDERS_AT_ONCE).min(MOST_ORDER);
+            self.rebuild(&assumed, order)?;
+            self.least_order = order;
+        }
     }
 
     fn try_to_prove(&mut self, step: &StepSpan, tolerances: &[f64]) -> Result<(), StepFailure> {
@@ -134,7 +149,7 @@ impl Flowpipe<'_> {
     ) -> Result<(), StepFailure> {
         let opened = self.field.assumptions()[system].opens(found);
         if opened && length > LONGEST_STEP_OVER_A_KINK * self.problem.duration() {
-            return Err(StepFailure::Coarse {
+            return Err(StepFailure::LongOverKink {
                 state: self.problem.systems[system].states.start,
             });
         }
@@ -299,10 +314,16 @@ impl Flowpipe<'_> {
             }
             found => found?,
         };
-        let moved = |slope: &Interval| (step.elapsed * *slope).magnitude();
-        let radii: Vec<f64> = picard.slopes.iter().map(moved).collect();
+        // What a state moves is the integral of its slope, which stays in the box: the step's whole length times some
+        // value of it. Once more over what has been found, which is less than what was guessed.
+        let length = Interval::point(until) - Interval::point(self.time);
+        let slopes = self.field.slopes(step.instants, &picard.boxes);
+        let pairs = picard.slopes.iter().zip(&slopes);
+        let moves =
+            pairs.map(|(guess, found)| length * guess.intersection(*found).unwrap_or(*guess));
+        let moves: Vec<Interval> = moves.collect();
         self.time = until;
-        self.set.widen(&radii);
+        self.set.move_by(&moves);
 
         Ok(picard.boxes)
     }

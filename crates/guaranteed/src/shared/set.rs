@@ -4,6 +4,7 @@ use nalgebra::DMatrix;
 
 use super::majorant::Majorant;
 use super::reduction;
+use super::stepper::Spread;
 use crate::forms::FormShape;
 use crate::interval::Interval;
 use crate::problem::Problem;
@@ -63,6 +64,22 @@ impl SymbolicSet {
         self.shape.ranges(&self.forms)
     }
 
+    /// How much of it is a matter of its first symbols, where states amount to `scale`.
+    pub fn spread(&self, scale: &[f64]) -> Spread {
+        let mut effects = vec![0.0; self.shape.primaries];
+        let mut boxes = Vec::with_capacity(self.dimension());
+        let mut own = vec![0.0; self.shape.width()];
+
+        for (form, scale) in self.iter().zip(scale) {
+            own[..self.shape.first_error()].copy_from_slice(&form[..self.shape.first_error()]);
+            boxes.push(self.shape.range(&own));
+            for (effect, coefficient) in effects.iter_mut().zip(&form[1..]) {
+                *effect += coefficient.abs() / scale.max(f64::MIN_POSITIVE);
+            }
+        }
+        Spread { boxes, effects }
+    }
+
     /// Measures states in units in which they grow alike; returns how fast.
     pub fn balance(&mut self, majorant: &Majorant) -> f64 {
         let rate = majorant.balance(&mut self.weights);
@@ -96,9 +113,12 @@ impl SymbolicSet {
             .collect()
     }
 
-    /// Adds boxes of these radii.
-    pub fn widen(&mut self, radii: &[f64]) {
-        self.shape.widen_each(&mut self.forms, radii);
+    /// Moves each state by a number within its range.
+    pub fn move_by(&mut self, moves: &[Interval]) {
+        let forms = self.forms.chunks_exact_mut(self.shape.width());
+        for (form, range) in forms.zip(moves) {
+            self.shape.add_constant(form, *range);
+        }
         self.absorb();
     }
 }

@@ -1,9 +1,9 @@
 //! One affine set for everything: the general case, with the choice of steps and orders.
 
 use super::flowpipe::{Flowpipe, StartBoxes};
-use super::stepper::{StepFailure, Stepper};
-use super::time_loop::run_time_loop;
-use crate::api::{EnclosureObserver, EnclosureOutcome, Options};
+use super::stepper::{Spread, StepFailure, Stepper};
+use super::time_loop::{Enclosed, run_time_loop};
+use crate::api::{EnclosureObserver, Options};
 use crate::distribution::Distribution;
 use crate::interval::Interval;
 use crate::problem::Problem;
@@ -29,7 +29,7 @@ pub(super) fn enclose(
     options: &Options,
     distribution: &Distribution,
     watcher: &mut dyn EnclosureObserver,
-) -> EnclosureOutcome {
+) -> Enclosed {
     let mut single = SingleSet::new(problem, distribution, &StartBoxes::of(problem));
     run_time_loop(problem, options, distribution, &mut single, watcher)
 }
@@ -181,6 +181,12 @@ impl Stepper for SingleSet<'_> {
 
     fn observed(&mut self, from: f64, to: f64) -> Option<Vec<Interval>> {
         self.flowpipe.observed(from, to)
+    }
+
+    fn spread(&mut self) -> Option<Spread> {
+        // What disturbances do to a set, and errors of a linear flow, have no symbols that would tell.
+        let told = !self.affine && !self.flowpipe.problem.is_disturbed();
+        told.then(|| self.flowpipe.set.spread(&self.scale))
     }
 
     fn advance(&mut self) {

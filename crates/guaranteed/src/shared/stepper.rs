@@ -19,6 +19,17 @@ pub(super) enum StepFailure {
     Disordered,
     /// The series of a state is cut off too early for so long a step.
     Coarse { state: usize },
+    /// The kink of a state is crossed in too long a step.
+    LongOverKink { state: usize },
+}
+
+/// How much of a set is a matter of where trajectories begin, and of parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Spread {
+    /// What the polynomials of these numbers reach: about what trajectories do.
+    pub boxes: Vec<Interval>,
+    /// How much each number matters, over all states by what they amount to.
+    pub effects: Vec<f64>,
 }
 
 /// A set that can be moved through time.
@@ -40,6 +51,10 @@ pub(super) trait Stepper {
     /// follows from the boxes.
     fn observed(&mut self, from: f64, to: f64) -> Option<Vec<Interval>> {
         let _ = (from, to);
+        None
+    }
+    /// How much of the states now is a matter of where trajectories begin, as far as that is known.
+    fn spread(&mut self) -> Option<Spread> {
         None
     }
     /// Moves to the end of the proved step.

@@ -4,7 +4,8 @@
 use dovetail_core::list_names;
 
 use super::outputs::Outputs;
-use super::stepper::{StepFailure, Stepper};
+use super::stepper::{Spread, StepFailure, Stepper};
+use super::usefulness::Usefulness;
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
 use crate::distribution::Distribution;
 use crate::interval::{Interval, widest};
@@ -42,22 +43,39 @@ pub(super) fn run_time_loop(
     distribution: &Distribution,
     stepper: &mut dyn Stepper,
     watcher: &mut dyn EnclosureObserver,
-) -> EnclosureOutcome {
+) -> Enclosed {
     let mut time_loop = TimeLoop::new(problem, options, distribution);
     let mut outputs = Outputs::new(problem, options, watcher);
     let stopped = time_loop.run(stepper, &mut outputs).err();
     outputs.finish(time_loop.time, stepper);
     let (states, observed) = outputs.into_last();
 
-    EnclosureOutcome {
+    let last = stepper.spread();
+    let early = matches!(stopped, Some(StopReason::BlownUp { .. }));
+    let outcome = EnclosureOutcome {
         reached: time_loop.time,
         steps: time_loop.steps,
         rejected: time_loop.rejected,
         states,
         observed,
         stopped,
+        useful_until: early.then_some(time_loop.usefulness.until),
+        pieces: 1,
         remarks: Vec::new(),
+    };
+    Enclosed {
+        outcome,
+        useful: time_loop.usefulness.spread,
+        last,
     }
+}
+
+/// An enclosure, with what is to be known to do it better.
+pub(super) struct Enclosed {
+    pub outcome: EnclosureOutcome,
+    /// What the set was when it last said much, and at the end.
+    pub useful: Option<Spread>,
+    pub last: Option<Spread>,
 }
 
 struct TimeLoop<'a> {
@@ -74,6 +92,7 @@ struct TimeLoop<'a> {
     halved: bool,
     /// When progress was last looked at.
     checkpoint: f64,
+    usefulness: Usefulness,
 }
 
 /// The loop.
@@ -90,6 +109,7 @@ impl<'a> TimeLoop<'a> {
             last: f64::INFINITY,
             halved: false,
             checkpoint: problem.start_time,
+            usefulness: Usefulness::new(problem),
         }
     }
 
@@ -295,6 +315,10 @@ impl TimeLoop<'_> {
         if let Some(state) = boxes.iter().position(|range| !range.is_finite()) {
             return Err(self.blown_up(StepFailure::NoInclusion { state }));
         }
+        let spread = stepper.spread();
+        if let Some(state) = self.usefulness.lost(self.time, &boxes, spread) {
+            return Err(self.blown_up(StepFailure::NoInclusion { state }));
+        }
         if !self.steps.is_multiple_of(STEPS_WITHOUT_PROGRESS) {
             return Ok(());
         }
@@ -360,16 +384,26 @@ impl TimeLoop<'_> {
 
     fn reason(&self, failure: StepFailure) -> String {
         let name = |state: usize| self.problem.name(state);
+        let is_unknown = |state: usize| state >= self.problem.names.len();
         match failure {
+            StepFailure::NoInclusion { state }
+            | StepFailure::Coarse { state }
+            | StepFailure::LongOverKink { state }
+                if is_unknown(state) =>
+            {
+                self.reason(StepFailure::OpenLoop)
+            }
             StepFailure::Unbounded { state } => format!(
                 "the derivative of `{}` is not bounded on the set reached (something is divided by \
                  zero, or a root or a logarithm of something negative); where it is not a point, a \
                  smaller box at the start may help",
                 name(state)
             ),
-            StepFailure::NoInclusion { state } | StepFailure::Coarse { state } => format!(
-                "`{}` grows too fast, or its box has become too wide; a smaller box at the start \
-                 may help",
+            StepFailure::NoInclusion { state }
+            | StepFailure::Coarse { state }
+            | StepFailure::LongOverKink { state } => format!(
+                "`{}` grows too fast, or its box has become too wide; smaller steps, more pieces, or a \
+                 smaller box at the start may help",
                 name(state)
             ),
             StepFailure::OpenLoop => format!(

@@ -1,4 +1,5 @@
 use super::*;
+use crate::RequirementSummary;
 use crate::page::tests::data_of;
 use crate::recorder::tests::spring_and_mass;
 
@@ -14,6 +15,14 @@ fn data(message: Option<String>, requirements: &[AnsweredRequirement]) -> Value 
         reached: 1.0,
         states: vec![("mass.x".into(), boxes[0])],
         message,
+        requirements: requirements
+            .iter()
+            .map(|answered| RequirementSummary {
+                text: answered.text.clone(),
+                answer: answered.answer.clone(),
+                ..RequirementSummary::default()
+            })
+            .collect(),
         ..EnclosureSummary::default()
     };
     let page = EnclosurePage {
@@ -58,5 +67,25 @@ fn requirements_have_their_answers() {
     assert_eq!(
         data(None, &[answered])["requirements"][0]["answer"],
         "proved"
+    );
+}
+
+#[test]
+fn a_page_does_not_claim_what_is_violated_or_open() {
+    let verdict = |answers: &[&str]| {
+        let answered = answers.iter().map(|answer| AnsweredRequirement {
+            text: "mass.x < 3".into(),
+            answer: (*answer).into(),
+            remark: String::new(),
+        });
+        data(None, &answered.collect::<Vec<_>>())["verdict"].clone()
+    };
+    assert_eq!(verdict(&["proved"])["level"], "good");
+    assert_eq!(verdict(&["proved", "undecided"])["level"], "note");
+    let violated = verdict(&["undecided", "violated", "proved"]);
+    assert_eq!(violated["level"], "bad");
+    assert_eq!(
+        violated["title"],
+        "1 of 3 requirements is violated: a trajectory breaks it."
     );
 }

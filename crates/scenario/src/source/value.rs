@@ -37,7 +37,7 @@ impl Bounds {
     /// What is enclosed: a number as the double that it is; a box with the decimal numbers that it was written with.
     pub fn interval(&self) -> Interval {
         if self.is_box {
-            Interval::new(not_above(self.lower), not_below(self.upper))
+            Interval::between_decimals(self.lower, self.upper)
         } else {
             Interval::point(self.lower)
         }
@@ -50,32 +50,6 @@ impl Bounds {
             self.lower + 0.5 * (self.upper - self.lower)
         }
     }
-}
-
-/// A double that is not above the decimal number that was read as `nearest`.
-fn not_above(nearest: f64) -> f64 {
-    if is_its_decimal(nearest) {
-        nearest
-    } else {
-        nearest.next_down()
-    }
-}
-
-/// A double that is not below it.
-fn not_below(nearest: f64) -> f64 {
-    if is_its_decimal(nearest) {
-        nearest
-    } else {
-        nearest.next_up()
-    }
-}
-
-/// Whether a double equals the shortest decimal number that is read as it: 0.5 does, 0.1 does not.
-fn is_its_decimal(value: f64) -> bool {
-    const ALL_DIGITS: usize = 1074;
-    let exact = format!("{value:.ALL_DIGITS$}");
-    let exact = exact.trim_end_matches('0').trim_end_matches('.');
-    exact == format!("{value}")
 }
 
 /// A value as it is written. Which of them fits depends on what it is given to.
