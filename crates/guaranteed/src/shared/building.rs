@@ -1,6 +1,6 @@
 //! The series of a step: a polynomial in time, built order by order by all systems together.
 
-use super::flowpipe::{Flowpipe, LEAST_ORDER};
+use super::flowpipe::Flowpipe;
 use super::polynomial::MOST_ORDER;
 use super::stepper::StepFailure;
 use crate::interval::Interval;
@@ -16,13 +16,11 @@ impl Flowpipe<'_> {
             .iter()
             .map(|tolerance| tolerance / reach)
             .collect();
-        let least = self.least_order;
-        self.least_order = (least - 1).max(LEAST_ORDER);
         self.build(&assumptions, |order, top| {
             // What is cut off at this order, over a step of the full length.
             let factor = reach.powi(order as i32) / (order + 1) as f64;
             let mut states = top.iter().zip(&limits);
-            order >= least && states.all(|(top, limit)| top * factor <= *limit)
+            order >= 2 && states.all(|(top, limit)| top * factor <= *limit)
         })?;
         // Conditions of an affine problem depend on switches alone.
         self.phase.assumptions = self.problem.affine.then_some(assumptions);

@@ -25,9 +25,6 @@ use crate::series::assumptions::Assumptions;
 const FEW_STATES: usize = 12;
 const SHORT_RUN: f64 = 200.0;
 
-/// No series ends before this order.
-pub(super) const LEAST_ORDER: usize = 2;
-
 /// Which boxes a run begins with.
 #[derive(Clone, Debug)]
 pub(super) struct StartBoxes {
@@ -108,8 +105,6 @@ pub(super) struct Flowpipe<'p> {
     /// Computes what is asked for beside the states.
     pub(super) observer: Option<FormObserver>,
     pub(super) time: f64,
-    /// Series are not cut off before this order: one at which a step could be proved lately.
-    pub(super) least_order: usize,
     /// What is proved of the present step.
     pub(super) proved: Option<Proved>,
 }
@@ -169,7 +164,6 @@ impl<'p> Flowpipe<'p> {
                 .map(|observed| FormObserver::new(observed, parameters, &parameter_symbols)),
             parameters: parameters.clone(),
             time: problem.start_time,
-            least_order: LEAST_ORDER,
             proved: None,
         }
     }

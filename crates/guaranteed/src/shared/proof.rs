@@ -2,7 +2,6 @@
 
 use super::flowpipe::{Flowpipe, Proved};
 use super::modal::ModalStep;
-use super::polynomial::MOST_ORDER;
 use super::stepper::StepFailure;
 use crate::interval::Interval;
 use crate::rounding::above;
@@ -10,9 +9,6 @@ use crate::series::assumptions::Assumptions;
 
 /// How often a step is built again with what it really meets.
 const MOST_REPETITIONS: usize = 6;
-
-/// By how many the order is raised where a series is cut off too early.
-const ORDERS_AT_ONCE: usize = 6;
 
 /// How often an error is guessed.
 const MOST_ERROR_GUESSES: usize = 8;
@@ -80,26 +76,15 @@ impl Flowpipe<'_> {
     pub fn prove(&mut self, until: f64, tolerances: &[f64]) -> Result<(), StepFailure> {
         let assumed = self.field.assumptions().to_vec();
         // Series that could not be built again have lost theirs.
-        let mut order = self.polynomial.order;
+        let order = self.polynomial.order;
         let step = StepSpan::new(self.time, until);
 
-        loop {
-            let proof = self.try_to_prove(&step, tolerances);
-            let failed = proof.is_err();
-            if failed && self.field.assumptions() != assumed {
-                // A shorter step is tried next, with what was assumed at first.
+        self.try_to_prove(&step, tolerances).inspect_err(|_| {
+            // A shorter step is tried next, with what was assumed at first.
+            if self.field.assumptions() != assumed {
                 let _ = self.rebuild(&assumed, order);
             }
-            // Where coefficients at the start of a step are smaller than those along it, a higher order helps more
-            // than a shorter step.
-            let coarse = matches!(proof, Err(StepFailure::Coarse { .. }));
-            if !coarse || order == MOST_ORDER || self.problem.affine {
-                return proof;
-            }
-            order = (order + ORDERS_AT_ONCE).min(MOST_ORDER);
-            self.rebuild(&assumed, order)?;
-            self.least_order = order;
-        }
+        })
     }
 
     fn try_to_prove(&mut self, step: &StepSpan, tolerances: &[f64]) -> Result<(), StepFailure> {
