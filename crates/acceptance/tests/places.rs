@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use dovetail_cases::{ALL, SPRING};
 use dovetail_guaranteed::{
-    EnclosureOutcome, Integrator, Interval, Method, Options, PlaceLost, Places, Problem,
+    EnclosureOutcome, Integrator, Interval, Method, Options, Pieces, PlaceLost, Places, Problem,
     StopReason, SystemServer, enclose, enclose_at,
 };
 use dovetail_scenario::{Overrides, Scenario, SourceText};
@@ -74,6 +74,7 @@ fn options(method: Method) -> Options {
         step: None,
         output_interval: None,
         threads: 1,
+        pieces: Pieces::ONE,
     }
 }
 
