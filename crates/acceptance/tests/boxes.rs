@@ -4,7 +4,8 @@
 use dovetail_cases::{ALL, LOTKA_VOLTERRA, PUMP_AND_TANK, ROOMS, SPRING, connections, model};
 use dovetail_equations::Monolithic;
 use dovetail_guaranteed::{
-    EnclosureObserver, EnclosureOutcome, Integrator, Interval, Method, Options, StopReason, enclose,
+    EnclosureObserver, EnclosureOutcome, Integrator, Interval, Method, Options, Pieces, StopReason,
+    enclose,
 };
 use dovetail_scenario::Scenario;
 
@@ -61,6 +62,7 @@ fn options(integrator: Integrator, extrapolation: Option<usize>, step: f64) -> O
         step: Some(step),
         output_interval: None,
         threads: 1,
+        pieces: Pieces::ONE,
     }
 }
 
