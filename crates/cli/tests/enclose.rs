@@ -39,7 +39,7 @@ fn the_summary_for_machines_has_the_documented_keys() {
         .keys()
         .map(String::as_str)
         .collect();
-    let all = "method reached steps rejected volume max_width width wall_seconds final requirements completed message remarks warnings";
+    let all = "method reached steps rejected pieces useful_until volume max_width width wall_seconds final requirements completed message remarks warnings";
     assert_eq!(keys, all.split(' ').collect::<Vec<_>>());
     assert_eq!(
         (&json["method"], &json["completed"]),
