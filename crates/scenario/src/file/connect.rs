@@ -526,8 +526,9 @@ fn between(value: &Spanned<toml::Value>) -> Result<Option<Bounds>, Problem> {
 
 /// A number for each of so many inputs: one for all of them, or a list.
 fn constants(value: &Spanned<toml::Value>, count: usize) -> Result<Vec<Source>, Problem> {
-    let toml::Value::Array(items) = value.get_ref() else {
-        return Ok(vec![constant(value)?; count]);
+    let items = match value.get_ref() {
+        toml::Value::Array(items) if count > 1 => items,
+        _ => return Ok(vec![constant(value)?; count]),
     };
     if items.len() != count {
         let message = format!("{} values for {count} elements", items.len());
