@@ -13,9 +13,9 @@ use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, sleep};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::arguments::LiveArguments;
 use crate::failure::Failure;
@@ -30,6 +30,8 @@ use wanted::Wanted;
 const PAUSE: Duration = Duration::from_millis(50);
 /// The run under way has so long to end with the program.
 const PATIENCE: Duration = Duration::from_millis(700);
+/// And pages that are open so long to learn of it.
+const GOODBYE: Duration = Duration::from_millis(300);
 
 pub(crate) fn live(arguments: &LiveArguments) -> Result<(), Failure> {
     let interrupted = interrupt::listen();
@@ -50,12 +52,14 @@ pub(crate) fn live(arguments: &LiveArguments) -> Result<(), Failure> {
     let door = door.map_err(refused)?;
     let address = door.address();
 
+    let browsers = Arc::new(AtomicUsize::new(0));
     let runs = Arc::new(Runs::default());
     runs.ask(Wanted::default());
     let served = Arc::new(Served {
         door,
         page,
         runs: Arc::clone(&runs),
+        open: Arc::clone(&browsers),
     });
     start("server", move || serve(&listener, &served)).map_err(refused)?;
     let (own, for_runs) = (arguments.clone(), Arc::clone(&runs));
@@ -71,7 +75,16 @@ pub(crate) fn live(arguments: &LiveArguments) -> Result<(), Failure> {
         sleep(PAUSE);
     }
     runs.close(PATIENCE);
+    say_goodbye(&browsers);
     Ok(())
+}
+
+/// Browsers learn that the program ends, unless they are slow.
+fn say_goodbye(browsers: &AtomicUsize) {
+    let since = Instant::now();
+    while browsers.load(Ordering::Relaxed) > 0 && since.elapsed() < GOODBYE {
+        sleep(PAUSE);
+    }
 }
 
 fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {

@@ -27,19 +27,21 @@ pub(super) struct Served {
     pub door: Door,
     pub page: String,
     pub runs: Arc<Runs>,
+    /// So many connections are open.
+    pub open: Arc<AtomicUsize>,
 }
 
 /// Serves whoever connects, until the program ends.
 pub(super) fn serve(listener: &TcpListener, served: &Arc<Served>) {
-    let open = Arc::new(AtomicUsize::new(0));
+    let open = &served.open;
     for stream in listener.incoming() {
         let Ok(stream) = stream else { continue };
         if open.load(Ordering::Relaxed) >= MOST_CONNECTIONS {
             continue; // dropped, and so closed
         }
         open.fetch_add(1, Ordering::Relaxed);
-        let (served, open) = (Arc::clone(served), Arc::clone(&open));
-        let counted = Counted(open);
+        let served = Arc::clone(served);
+        let counted = Counted(Arc::clone(open));
         let thread = Builder::new().name("browser".to_owned());
         // A browser that leaves in the middle of an answer is no error of ours.
         let _ = thread.spawn(move || {

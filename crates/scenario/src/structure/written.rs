@@ -191,6 +191,9 @@ impl Writer<'_> {
             lost.push("its own step and what it is restricted to");
         }
         if let Some(settings) = part.source.fmu().map(dovetail_fmi::PreparedFmu::settings) {
+            if settings.imposed_step.is_some() {
+                lost.push("its own step");
+            }
             if settings.sub_steps > 1 {
                 lost.push("`sub-steps`");
             }
