@@ -148,7 +148,11 @@ impl EnclosureSummary {
             0 => String::new(),
             many => format!(", {} rejected", count(many)),
         };
-        let steps = format!("{}{rejected}", count(self.steps));
+        let pieces = match self.pieces {
+            0 | 1 => String::new(),
+            many => format!(", boxes cut into {} pieces", count(many)),
+        };
+        let steps = format!("{}{rejected}{pieces}", count(self.steps));
 
         [
             self.title(),
