@@ -2,7 +2,7 @@
 //! eye on Ctrl-C.
 //!
 //! Ctrl-C ends a run after the step under way. Where that step comes to no end, calls of FMUs that are due are no longer made, and
-//! an exception is raised in what is written in Python. A call that does not return all the same cannot be ended: after a second
+//! an exception is raised in what is written in Python. A call that still does not return cannot be ended: after a second
 //! Ctrl-C, or where there is a limit, its thread is left behind.
 
 use std::sync::Arc;

@@ -76,7 +76,7 @@ impl CallWatch {
 }
 
 impl CallWatch {
-    /// Nobody waits any longer for calls that have been under way for as long as this: they are not told of again, by this watch or by
+    /// Nobody waits any longer for calls that have been under way for as long as this: they are not reported again, by this watch or by
     /// another.
     pub fn give_up_on(&mut self, age: std::time::Duration) {
         self.longest();

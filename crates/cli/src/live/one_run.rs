@@ -1,4 +1,4 @@
-//! One run of a live page: the model is read with its changes, run, and told of.
+//! One run of a live page: the model is read with its changes, run, and reported to the page.
 
 use std::sync::{Arc, Mutex};
 
