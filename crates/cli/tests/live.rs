@@ -145,7 +145,9 @@ impl Listener {
     /// The next event of this name; others are passed over.
     #[track_caller]
     fn until(&mut self, name: &str) -> Value {
+        let patience = Instant::now() + Duration::from_secs(60);
         loop {
+            assert!(Instant::now() < patience, "no event `{name}` comes");
             if self.line() == format!("event: {name}") {
                 let data = self.line();
                 let data = data.strip_prefix("data: ").expect("data");

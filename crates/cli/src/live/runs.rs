@@ -27,7 +27,8 @@ pub(super) struct Runs {
 
 #[derive(Default)]
 struct State {
-    wanted: Option<Wanted>,
+    /// The run that is wanted next, and its number.
+    wanted: Option<(u64, Wanted)>,
     closing: bool,
     /// Whether a run is being prepared, under way or brought to its end.
     busy: bool,
@@ -85,10 +86,11 @@ impl Runs {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wants a run; the one under way is ended.
+    /// Wants a run; the one under way is ended. Each has a number of its own, also one that another replaces before it begins.
     pub fn ask(&self, wanted: Wanted) {
         let mut state = self.state();
-        state.wanted = Some(wanted);
+        state.asked += 1;
+        state.wanted = Some((state.asked, wanted));
         STOP.store(true, Ordering::Relaxed);
         self.changed.notify_all();
     }
@@ -125,12 +127,11 @@ impl Runs {
             if state.closing {
                 return None;
             }
-            if let Some(wanted) = state.wanted.take() {
+            if let Some((id, wanted)) = state.wanted.take() {
                 STOP.store(false, Ordering::Relaxed);
                 state.busy = true;
-                state.asked += 1;
                 state.current = Some(Current {
-                    id: state.asked,
+                    id,
                     label: wanted.label(),
                     begun: None,
                     over: None,
